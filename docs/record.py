@@ -156,22 +156,24 @@ def spans(line):
 
 
 def draw(lines, end):
-    """Returns the SVG. A line appears at its time, and the lines scroll up when the terminal is full."""
+    """Returns the SVG. A line appears at its time, and the lines scroll up when the terminal is full. The recording plays once. Readers who prefer
+    reduced motion, and viewers without animations, see the last frame."""
     width, height = COLUMNS * CELL[0] + 2 * MARGIN, BAR + ROWS * CELL[1] + 1.5 * MARGIN
-    loop = f'dur="{end:.1f}s" repeatCount="indefinite" calcMode="discrete"'
+    times = sorted({at for at, _ in lines})
+    scrolls = [(0, 0)] + [(at, max(0, sum(it <= at for it, _ in lines) - ROWS)) for at in times if at]
+    frames = " ".join(f"{at / end:.2%} {{ transform: translateY({-rows * CELL[1]}px) }}" for at, rows in scrolls)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
            f'font-size="{FONT}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace">',
            "<title>A misspelled field, a run, its kill, its restart and its approval in a terminal</title>",
+           f"<style>@keyframes scroll {{ {frames} }} @keyframes show {{ from {{ opacity: 0 }} }}",
+           f".rows {{ transform: translateY({-scrolls[-1][1] * CELL[1]}px); animation: scroll {end:.1f}s step-end both }}",
+           ".line { animation: show 1ms both }",
+           "@media (prefers-reduced-motion: reduce) { .rows, .line { animation: none } }</style>",
            f'<rect x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="8" fill="{BACKGROUND}" stroke="#444c56"/>']
     out += [f'<circle cx="{MARGIN + 4 + 19 * place}" cy="{BAR / 2 + 2}" r="5.5" fill="{color}"/>'
             for place, color in enumerate(["#ff5f57", "#febc2e", "#28c840"])]
     top = BAR + MARGIN / 2
-    out.append(f'<svg y="{top}" width="{width:.0f}" height="{ROWS * CELL[1] + 4}"><g>')
-    times = sorted({at for at, _ in lines})
-    scrolls = [(0, 0)] + [(at, max(0, sum(it <= at for it, _ in lines) - ROWS)) for at in times if at]
-    keys = ";".join(f"{at / end:.4f}" for at, _ in scrolls)
-    values = ";".join(f"0 {-rows * CELL[1]}" for _, rows in scrolls)
-    out.append(f'<animateTransform attributeName="transform" type="translate" values="{values}" keyTimes="{keys}" {loop}/>')
+    out.append(f'<svg y="{top}" width="{width:.0f}" height="{ROWS * CELL[1] + 4}"><g class="rows">')
     for row, (at, line) in enumerate(lines):
         if not line.strip():
             continue
@@ -183,8 +185,8 @@ def draw(lines, end):
                 weight = ' font-weight="bold"' if bold else ""
                 parts.append(f'<text x="{x:.1f}" y="{row * CELL[1] + FONT}" textLength="{len(word[0]) * CELL[0]:.1f}" '
                              f'fill="{color}"{weight}>{html.escape(word[0])}</text>')
-        shown = f'<animate attributeName="opacity" values="0;1" keyTimes="0;{at / end:.4f}" {loop}/>' if at else ""
-        out.append(f"<g>{shown}{''.join(parts)}</g>")
+        shown = f' class="line" style="animation-delay:{at:.1f}s"' if at else ""
+        out.append(f"<g{shown}>{''.join(parts)}</g>")
     out.append("</g></svg>\n</svg>")
     return "\n".join(out) + "\n"
 

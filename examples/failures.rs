@@ -92,7 +92,7 @@ fn show<T: std::fmt::Debug>(what: &str, result: Result<T, RunError>) {
     match result {
         Ok(output) => println!("    gives {output:?}"),
         Err(error) => {
-            println!("    {error}");
+            println!("{}", Terminal::stdout().text(format!("    {error}")));
             let again = if error.is_transient() {
                 "may"
             } else {

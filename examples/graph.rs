@@ -99,12 +99,13 @@ fn main() -> serde_json::Result<()> {
             } else {
                 ""
             };
-            println!(
+            let line = format!(
                 "    argument {:6} is {}: {source} at {}{maybe}",
                 usage.place,
                 usage.reference,
                 pointers.join(", of each element "),
             );
+            println!("{}", Terminal::stdout().text(line));
         }
     }
 

@@ -146,6 +146,7 @@ async fn main() -> Result<()> {
     let mail = Mail { owner: "Tom" };
     let (output, report) = toolbox.run(document.plan(), (), &mail).with_report().await;
     println!("{}", terminal.report(&report));
-    println!("{:#}", output?["reply"]);
+    let reply = &output?["reply"];
+    println!("{}", terminal.text(reply.as_str().unwrap_or_default()));
     Ok(())
 }

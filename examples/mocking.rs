@@ -3,7 +3,7 @@
 //! The tools are structs with `#[derive(Tool)]`. Two applications implement the tools, and the mock needs no implementation.
 
 use plan_runtime::run::Mock;
-use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
+use plan_runtime::{Call, Error, Result, Shape, Terminal, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -86,6 +86,7 @@ fn plan(name: &str) -> NumberLines {
 async fn main() -> Result<()> {
     let poem = "Two roads diverged\nin a yellow wood\n";
 
+    let terminal = Terminal::stdout();
     let mock = Mock::new()
         .on(|ReadFile { .. }| Ok("one\ntwo\n".into()))
         .on(|WriteFile { text, .. }| Ok(text.len()));
@@ -96,9 +97,9 @@ async fn main() -> Result<()> {
     assert_eq!(mock.calls::<WriteFile>(), [WriteFile { name, text }]);
     let mock = mock.on(|ReadFile { name }| Err(Error::permanent(format!("no file `{name}`"))));
     let error = plan("prose").run(&mock).await.unwrap_err();
-    println!("mock: {error}");
+    println!("{}", terminal.text(format!("mock: {error}")));
     let error = plan("prose").run(&Mock::new()).await.unwrap_err();
-    println!("mock: {error:?}\n");
+    println!("{}\n", terminal.text(format!("mock: {error:?}")));
 
     let memory = Memory::default();
     let files = BTreeMap::from([("poem".to_owned(), poem.to_owned())]);
@@ -107,7 +108,7 @@ async fn main() -> Result<()> {
     println!("memory: {in_memory} bytes");
     print!("{}", memory.files.lock().unwrap()["poem.numbered"]);
     let error = plan("prose").run(&memory).await.unwrap_err();
-    println!("memory: {error}");
+    println!("{}", terminal.text(format!("memory: {error}")));
 
     let folder = std::env::temp_dir().join(format!("plan-mocking-{}", process::id()));
     fs::create_dir_all(&folder)?;
@@ -117,7 +118,7 @@ async fn main() -> Result<()> {
     println!("\ndisk: {on_disk} bytes");
     print!("{}", fs::read_to_string(disk.folder.join("poem.numbered"))?);
     let error = plan("prose").run(&disk).await.unwrap_err();
-    println!("disk: {error}");
+    println!("{}", terminal.text(format!("disk: {error}")));
     fs::remove_dir_all(&disk.folder)?;
 
     assert_eq!(in_memory, on_disk);

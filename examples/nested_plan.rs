@@ -69,7 +69,8 @@ async fn main() -> Result<()> {
     };
 
     println!("{}", Terminal::stdout().plan(Compare::PLAN));
-    println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
+    let tool = format!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
+    println!("{}", Terminal::stdout().text(tool));
 
     // Run the plan alone, and as two concurrent steps.
     let alone = Balance { owner: "bo".into() }.run(&bank);
@@ -84,7 +85,8 @@ async fn main() -> Result<()> {
             } else {
                 "will not"
             };
-            println!("error:  {error}\n        (another try {again} help)");
+            let message = format!("error:  {error}\n        (another try {again} help)");
+            println!("{}", Terminal::stdout().text(message));
         }
     }
     Ok(())

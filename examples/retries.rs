@@ -100,7 +100,8 @@ async fn main() -> Result<()> {
     let (text, report) = tomorrow.run(&weather).with_report().await;
 
     let table = Terminal::stdout().report(&report);
-    println!("{}\n\n{table}\n\nattempt by attempt:", text?);
+    let text = Terminal::stdout().text(text?);
+    println!("{text}\n\n{table}\n\nattempt by attempt:");
     for step in report.steps() {
         for attempt in step.attempts() {
             let started = attempt.started().as_secs_f64() * 1e3;

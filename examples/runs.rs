@@ -17,7 +17,7 @@
 mod shop;
 
 use plan_runtime::Terminal;
-use plan_runtime::journal::{RunFilter, RunState, RunSummary, Sqlite};
+use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Sqlite};
 use plan_runtime::serve::Server;
 use serde_json::Value;
 use shop::{PlaceOrder, Shop, database, toolbox};
@@ -42,6 +42,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             server.serve().await?;
         }
         ["show", id] => {
+            if let Err(JournalError::Unknown { .. }) = server.run(id).await {
+                eprintln!("{} has no run `{id}`", database().display());
+                eprintln!("list the runs with: cargo run --features sqlite --example runs -- list");
+                std::process::exit(1);
+            }
             println!("{id}: {}", state(&server.run(id).await?));
             let report = server.report(id).await?;
             println!("{}", Terminal::stdout().report(&report));

@@ -60,6 +60,29 @@ impl Html {
         (self.escape)(format_args!("{text}"), &mut self.out);
     }
 
+    /// Writes escaped text, with each part between two backticks as an element `code`.
+    ///
+    /// ```
+    /// use plan_graph::Html;
+    ///
+    /// let mut html = Html::new(|text, out| *out += &text.to_string());
+    /// html.prose("step `sent` has failed: a ` is text");
+    /// assert_eq!(html.finish(), "step <code>sent</code> has failed: a ` is text");
+    /// ```
+    pub fn prose(&mut self, text: impl Display) {
+        let text = text.to_string();
+        let mut rest = &*text;
+        while let Some((before, after)) = rest.split_once('`') {
+            let code = after.split_once('`');
+            let code = code.filter(|(code, _)| !code.is_empty() && !code.contains('\n'));
+            let Some((code, after)) = code else { break };
+            self.text(before);
+            self.tag("code").text(code);
+            rest = after;
+        }
+        self.text(rest);
+    }
+
     /// Writes markup that the program contains.
     pub fn markup(&mut self, markup: &'static str) {
         self.out.push_str(markup);

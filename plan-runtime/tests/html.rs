@@ -334,7 +334,24 @@ fn an_undone_step_looks_undone() {
     }
     assert_eq!(html.matches(", completed, undone by back").count(), 4);
     assert_eq!(html.matches("completed undone").count(), 3);
-    assert_eq!(html.matches('⤺').count(), 3);
+    // Once more in the legend.
+    assert_eq!(html.matches('⤺').count(), 4);
+    // The box and the edge of the undo step are those of no other step.
+    assert!(html.contains(">undoes booked: act<"));
+    assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));
+    let legend = between(&html, "class=\"legend\"", "</ul>");
+    for line in [
+        "✗ failed",
+        "⤺ undone",
+        "undoes a step",
+        "uses an output",
+        "undo",
+    ] {
+        assert!(
+            legend.contains(&format!(">{line}</li>")),
+            "{line} in {legend}"
+        );
+    }
     let section = between(&html, "id=\"step-0\"", "</section>");
     assert!(section.contains("completed, undone by <a href=\"#step-1\""));
 }
@@ -422,10 +439,37 @@ fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
         let (_, timeline) = html.split_once("class=\"timeline\"").unwrap();
         let row = between(timeline, "aria-label=\"all", "</a>");
         assert_eq!(row.matches("rect class=\"good\"").count(), 400);
-        let note = "The row shows the first 400 of 402 calls.";
+        let note = "The row shows 400 of 402 calls, failures first.";
         // Once for people who see the row, and once for a screen reader.
         assert_eq!(row.matches(note).count(), 2 * usize::from(is_cut), "{row}");
     }
+}
+
+/// The head names the failed elements of a list, and a search for failures finds the step.
+#[test]
+fn failed_elements_are_at_the_top() {
+    let list = [
+        json!({"give": 1}),
+        json!({"fail": "the `line` is busy"}),
+        json!({"give": 3}),
+    ];
+    let list = list.map(|it| json!({"object": it}));
+    let local = json!({"reference": {"local": 0, "pointer": ""}});
+    let body = json!({"tool": {"name": "act"}, "arguments": local});
+    let all = json!({"id": "all", "for": {"pattern": "one", "list": list, "body": body}, "policy": {"optional": "each"}});
+    let html = page(
+        "elements",
+        &run(&plan(json!({"name": "elements", "steps": [all]})), true),
+    );
+    let header = between(&html, "<header>", "</header>");
+    assert!(
+        header.contains(">all</a>: 1 of 3 elements failed: [1]</p>"),
+        "{header}"
+    );
+    let calls = between(&html, "class=\"attempts\"", "</ol>");
+    assert!(calls.starts_with("><li class=\"bad\">"), "{calls}");
+    assert!(calls.contains("the <code>line</code> is busy"), "{calls}");
+    assert!(html.contains("<rect class=\"bad\""));
 }
 
 #[test]

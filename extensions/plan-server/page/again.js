@@ -8,6 +8,7 @@ import { openRun } from "./run.js";
 import { api, noticed } from "./server.js";
 import { prefill } from "./start.js";
 import { keep, remember } from "./store.js";
+import { who } from "./who.js";
 
 // Does something once at a time, with its button turned off.
 const once = (button, work) => button.addEventListener("click", async () => {
@@ -76,7 +77,7 @@ $("retry").addEventListener("click", () => {
     listed("These steps run", work.filter((step) => !isDone(step)), ({ path }) => [" ", stateLike(status(path)), ...(undone.has(path) ? [", undone by ", bdi(undone.get(path), 200)] : [])]),
     listed("These completed steps run again", completed.filter(runs), ({ always, needs }) => (always ? [", at the end of every run"] : [", needs ", bdi(list(needs).find((need) => again.has(need)), 200)])),
     listed("These steps keep their outputs", completed.filter((step) => !runs(step)), () => []),
-    completed.some((step) => again.has(step.path)) ? h("p", { class: "hint" }, "A completed step that needs an undone step repeats its call with the key of the first call. A tool that knows the key does not repeat the effect.") : "",
+    completed.some((step) => again.has(step.path)) ? h("p", { class: "hint" }, "These calls are made again with the number of the first call. A tool that recognizes the number does not repeat the effect. Other tools do: for example, an e-mail is sent twice.") : "",
     h("p", { class: "hint" }, run.approve === "each" ? "The run asks before each call that may change something." : "The run makes all calls without asking."),
   ].flat().filter(Boolean));
   $("retry-dialog").showModal();
@@ -84,7 +85,11 @@ $("retry").addEventListener("click", () => {
 $("retry-no").addEventListener("click", () => $("retry-dialog").close());
 once($("retry-yes"), async () => {
   const { id } = live;
-  await api(runPath("/retry"), { method: "POST", body: {} }).finally(() => $("retry-dialog").close());
+  $("retry-dialog").close();
+  const by = await who();
+  if (by === null) return;
+  await api(runPath("/retry"), { method: "POST", body: { by, reason: $("retry-why").value.trim() } });
+  $("retry-why").value = "";
   if (id !== live.id) return;
   announce("The run continues. Failed steps, undone steps and the steps that need an undone step run again");
   openRun(id);

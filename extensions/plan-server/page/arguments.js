@@ -1,8 +1,16 @@
 // The arguments of a call for people: each argument in full under its name, and changed arguments beside the original values.
 
-import { UNSEEN, block, cut, h, json, show } from "./dom.js";
-import { differ } from "./compare.js";
+import { UNSEEN, block, cut, h, json, list, show, table } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { tools } from "./tools.js";
 
+// Sorts the members of objects, so that equal values are equal text.
+const sorted = (value) => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object" || JSON.isRawJSON?.(value)) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+};
+export const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
 const isJson = (text) => {
   try {
     JSON.parse(text);
@@ -14,15 +22,33 @@ const isJson = (text) => {
 // A string is text, unless the text would look like another value, or contains characters that nobody sees.
 const isText = (value) => typeof value === "string" && value.trim() !== "" && value.replaceAll("\n", " ").search(UNSEEN) < 0 && !isJson(value);
 const textOf = (value) => (isText(value) ? value : show(value));
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !JSON.isRawJSON?.(value);
+export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !JSON.isRawJSON?.(value);
 
-// Returns the fields of a call's arguments with at most this number of characters each.
-export const fieldsOf = (given, most) => {
+// The names of arguments in the order of their tool: the required arguments, in the order of the contract, and then the others.
+export const namesOf = (tool, given) => {
+  const required = list(list(tools.all).find(({ name }) => name === tool)?.parameters?.required);
+  return [...new Set([...required.filter((name) => Object.hasOwn(given, name)), ...Object.keys(given)])];
+};
+// Returns the fields of a call's arguments with at most this number of characters each. `note` returns a note about an argument.
+export const fieldsOf = (given, most, note = () => null, tool = null) => {
   if (!isObject(given)) return h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(show(given ?? null), most)));
-  const all = Object.entries(given);
+  const all = namesOf(tool, given).map((name) => [name, given[name]]);
   if (!all.length) return h("p", { class: "none" }, "The call has no arguments.");
   return h("dl", { class: "arguments" }, all.flatMap(([name, value]) => [h("dt", {}, h("code", {}, cut(name, 200))),
-    h("dd", {}, h("pre", { tabindex: "0", "aria-label": `Argument ${name}` }, isText(value) ? block(value, most) : json(block(show(value), most))))]));
+    h("dd", {}, h("pre", { tabindex: "0", "aria-label": `Argument ${name}` }, isText(value) ? block(value, most) : json(block(show(value), most))), note(name))]));
+};
+// Returns the arguments of several calls: the arguments that are equal in all calls, and a table of the others.
+export const tableOf = (some, note) => {
+  const all = some.map(({ arguments: given }) => given);
+  if (!all.every(isObject)) return [h("p", { class: "hint" }, "“Answer one by one” shows the arguments of each call.")];
+  const [{ tool }] = some;
+  const names = namesOf(tool, Object.assign({}, ...all));
+  const other = names.filter((name) => all.some((given) => differ(given[name], all[0][name])));
+  const same = Object.fromEntries(names.filter((name) => !other.includes(name)).map((name) => [name, all[0][name]]));
+  const cell = (value) => (value === undefined ? h("span", { class: "none" }, "none") : h("bdi", { class: "value" }, block(textOf(value), LIMITS.shown)));
+  return [other.length ? table("Arguments that differ", ["Call", ...other], some.map(({ path, arguments: given }) => ({ cells: [h("code", {}, cut(path, 300)), ...other.map((name) => cell(given[name]))] }))) : [],
+    other.map(note).some(Boolean) ? other.map((name) => [name, note(name)]).filter(([, from]) => from).map(([name, from]) => h("div", { class: "pair" }, h("code", {}, cut(name, 200)), from)) : [],
+    Object.keys(same).length || !other.length ? [h("p", { class: "hint" }, other.length ? "Equal in all calls:" : "All calls have equal arguments:"), fieldsOf(same, LIMITS.shown, note, tool)] : []].flat(2);
 };
 
 // The part of a text between the common start and the common end of both texts is marked.

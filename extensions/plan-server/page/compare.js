@@ -1,28 +1,23 @@
 // Two runs of a plan side by side: the inputs and steps that differ.
 
+import { differ } from "./arguments.js";
 import { $, bdi, block, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
+import { lasted } from "./step.js";
 import { instant, time, took } from "./time.js";
 
 const linkTo = (run) => h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, h("code", {}, cut(run?.id, 80)));
-const lasted = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
+const lastedOf = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
 
 // The runs that a run can be compared with.
 const choices = (id, runs) => {
   const others = runs.filter((run) => run?.id !== id);
   if (!others.length) return h("p", { class: "none" }, "There is no other run of a plan with this name.");
-  return table("Runs of plans with this name, the latest first", ["Run", "State", "Began", "Took"], others.map((run) => ({ cells: [
-    h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", h("code", {}, cut(run.id, 80))), stateOf(run.state), time(run.began), lasted(run)] })));
+  return table("Runs of plans with this name, the latest first", ["Run", "State", "Inputs", "Began", "Took"], others.map((run) => ({ cells: [
+    h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", h("code", {}, cut(run.id, 80))), stateOf(run.state), run.inputs_text ? bdi(run.inputs_text, 200) : "–", time(run.began), lastedOf(run)] })));
 };
 
-// Sorts the members of objects, so that equal values are equal text.
-const sorted = (value) => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object" || JSON.isRawJSON?.(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
-};
-export const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
 const valueOf = (value, label) => (value === undefined || value === null ? h("span", { class: "none" }, "none")
   : h("pre", { tabindex: "0", "aria-label": label }, block(typeof value === "string" ? value : show(value), LIMITS.words)));
 
@@ -37,18 +32,26 @@ const inputs = (a, b) => {
 
 // Times differ by more than a fifth, and by at least 100 ms.
 const timesDiffer = (a, b) => Math.abs(a - b) >= 100 && Math.abs(a - b) > Math.max(a, b) / 5;
+// The arguments of the last attempt of each call.
+const given = (step) => Object.fromEntries(list(step.attempts).filter((one) => one.arguments !== undefined).map(({ element, arguments: given }) => [list(element).join(), given]));
+const givenOf = (step) => {
+  const all = Object.values(given(step));
+  return all.length ? (all.length > 1 ? all : all[0]) : undefined;
+};
 export const differences = (a, b) => {
   if (!a || !b) return ["only in one run"];
   return [
     a.status !== b.status && "status",
     differ(a.output, b.output) && "output",
     (a.error ?? "") !== (b.error ?? "") && "error",
-    timesDiffer(a.duration_ms ?? 0, b.duration_ms ?? 0) && "time",
+    differ(given(a), given(b)) && "arguments",
+    timesDiffer(lasted(a) ?? 0, lasted(b) ?? 0) && "time",
   ].filter(Boolean);
 };
 const stepOf = (step, label) => {
   if (!step) return h("span", { class: "none" }, "not in this run");
-  return h("div", {}, stateLike(step.status), step.duration_ms >= 0 ? ` ${took(step.duration_ms)}` : "", step.error ? h("p", { class: "error" }, prose(step.error)) : null,
+  return h("div", {}, stateLike(step.status), step.duration_ms >= 0 ? ` ${took(lasted(step))}` : "", step.error ? h("p", { class: "error" }, prose(step.error)) : null,
+    givenOf(step) === undefined ? null : h("details", {}, h("summary", {}, "Arguments"), valueOf(givenOf(step), `Arguments in the ${label}`)),
     step.output === undefined ? null : h("details", {}, h("summary", {}, "Output"), valueOf(step.output, `Output in the ${label}`)));
 };
 const steps = (a, b) => {
@@ -60,9 +63,9 @@ const steps = (a, b) => {
   if (!all.length) return h("p", { class: "hint" }, "There are no steps to compare.");
   return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
     bdi(id, 200), stepOf(one, "first run"), stepOf(two, "second run"), found.join(", ")] })), other.length - LIMITS.rows) : null,
-    h("p", { class: "hint" }, same === 0 ? "All steps differ." : `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} an equal status, output and error, and a similar time, in both runs.`,
-      " Times are similar if they differ by less than 100 ms, or by at most a fifth. The arguments of calls are not compared.",
-      all.some((step) => step.slice(1, 3).some((one) => one?.status === "completed" && one.output === undefined)) ? " Some outputs are too large for this page, and are not compared." : "")].flat();
+    h("p", { class: "hint" }, same === 0 ? "All steps differ." : `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} equal arguments, an equal status, output and error, and a similar time, in both runs.`,
+      " Times are similar if they differ by less than 100 ms, or by at most a fifth.",
+      all.some((step) => step.slice(1, 3).some((one) => one?.status === "completed" && one.output === undefined)) ? " Some arguments and outputs are too large for this page, and are not compared." : "")].flat();
 };
 
 let asking = null;
@@ -84,7 +87,7 @@ export const openCompare = async (id, other) => {
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
     if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has the latest runs of plans with this name."), choices(id, runs)].flat());
     put($("compare-runs"), [a.id, b.id], () => [a.plan === b.plan ? null : h("p", { class: "hint" }, "These runs are of different plans."),
-      table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lasted(run)] })))].flat());
+      table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lastedOf(run)] })))].flat());
     put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));
     put($("compare-steps"), [a.id, b.id], () => steps(a, b));
   } catch (error) {

@@ -23,10 +23,13 @@ const choices = ({ at, steps, dialect }) => {
   const tool = list(tools.all).find(({ name }) => name === at.step.tool);
   if (at.isKey) return Object.entries(tool?.parameters?.properties ?? {}).map(([name, schema]) => [name, typeOf(schema, tool.parameters)]);
   if (dialect === "plan JSON") return [];
+  // Outputs of the argument's type come first.
+  const wanted = typeOf(tool?.parameters?.properties?.[key], tool?.parameters);
+  const fits = ([, type]) => type === wanted;
   return steps.filter((step) => step.number < at.step.number && step.tool && (step.id || dialect === "blueprint")).flatMap((step) => {
     const output = list(tools.all).find(({ name }) => name === step.tool)?.output;
     return [["", typeOf(output)], ...places(output)].map(([path, type]) => [reference(dialect, step, path), type]);
-  });
+  }).sort((a, b) => fits(b) - fits(a));
 };
 const close = () => {
   open = null;
@@ -36,7 +39,7 @@ const close = () => {
 const choose = (index) => {
   const { all, at } = open;
   close();
-  insert(at.start, at.end, all[index][0]);
+  insert(at.start, at.end, `${all[index][0]}${at.isOpen ? '"' : ""}`);
 };
 const mark = (index) => {
   open.index = (index + open.all.length) % open.all.length;

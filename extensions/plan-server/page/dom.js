@@ -44,6 +44,12 @@ export const say = (element, text) => {
   const shown = lines(text);
   if (element.textContent !== shown) element.textContent = shown;
 };
+// Replaces the text of an element by a message, with the parts in backquotes as code.
+export const tell = (element, text) => {
+  if (element.told === text) return;
+  element.told = text;
+  element.replaceChildren(text ? prose(text) : "");
+};
 // JSON as text with colors. A string that is written from right to left does not turn what is around it.
 export const json = (text) => text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|-?\b\d[\d.eE+-]*|\b(?:true|false|null)\b)/).filter(Boolean).map((part) =>
   (part.startsWith('"') ? h("bdi", { class: part.endsWith(":") ? "key" : "string" }, part) : /^[-\dtfn]/.test(part) ? h("span", { class: "number" }, part) : part));
@@ -57,11 +63,12 @@ export const stateOf = (state) => {
 const announced = [];
 let announcing = 0;
 export const announce = (text) => {
-  if (announced.length < 6) announced.push(text);
+  const sentence = /[.?!…]$/.test(text) ? text : `${text}.`;
+  if (announced.length < 6 && !announced.includes(sentence)) announced.push(sentence);
   announcing ||= setTimeout(() => {
     announcing = 0;
     $("spoken").textContent = "";
-    say($("spoken"), announced.splice(0).join(". "));
+    say($("spoken"), announced.splice(0).join(" "));
   }, 700);
 };
 

@@ -1,13 +1,15 @@
-import { $, UNSEEN, announce, bdi, block, cut, h, hide, list, plural, prose, say, seen, table } from "./dom.js";
+import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, prose, put, say, seen, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
-import { api, noticed, told } from "./server.js";
+import { scan } from "./scan.js";
+import { api, capital, exact, noticed, told } from "./server.js";
 import { keep } from "./store.js";
 
 export const text = $("text");
 export const editor = {
   findings: [], // with `labels` as offsets into the text
   plan: null,
+  draft: null, // the graph of a text with errors
   last: null, // the last correct plan of this text
   drawn: null, // the plan that is drawn
   chosen: null,
@@ -17,6 +19,8 @@ export const editor = {
   checked: null, // what was checked last
   before: text.value,
   at: -1,
+  isPlain: false, // the text has no colors
+  marked: new Map(), // the lines with an underlined part
   mine: null, // the text that a sample has replaced
   sample: "",
   samples: null,
@@ -28,13 +32,29 @@ const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => choo
 export const number = () => {
   const first = Math.floor(Math.max(0, text.scrollTop) / editor.line);
   const seen = Math.ceil(text.clientHeight / editor.line) + 1;
-  const numbers = [];
-  for (let line = first; line < Math.min(first + seen, editor.lines); line += 1) numbers.push(line + 1);
+  const lines = Array.from({ length: Math.max(0, Math.min(seen, editor.lines - first)) }, (_, at) => first + at);
   const width = String(editor.lines).length;
-  say($("numbers"), numbers.map((number) => String(number).padStart(width)).join("\n"));
+  const tone = (line) => editor.marked.get(line)?.tone;
+  put($("numbers"), lines.map((line) => [line, tone(line)]), () => lines.flatMap((line, at) => [at ? "\n" : "",
+    h("span", { class: tone(line) ?? "" }, `${editor.marked.size ? (tone(line) ? "✗ " : "  ") : ""}${String(line + 1).padStart(width)}`)]));
   $("numbers").style.transform = `translateY(${first * editor.line - text.scrollTop}px)`;
-  $("marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
+  const contents = lines.map((line) => text.value.slice(editor.starts[line], (editor.starts[line + 1] ?? text.value.length + 1) - 1));
+  put($("colors"), [first, contents, editor.isPlain], () => (editor.isPlain ? [] : contents).map((content, at) => {
+    const row = h("div", {}, ...colored(content));
+    row.style.top = `${8 + (first + at) * editor.line}px`;
+    return row;
+  }));
+  for (const name of ["marks", "colors"]) $(name).style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
+  const edge = text.scrollLeft + text.clientWidth - 8;
+  const beyond = lines.filter((line) => editor.marked.get(line)?.row.isConnected && [...editor.marked.get(line).row.querySelectorAll("mark")].some((mark) => mark.offsetLeft + mark.offsetWidth > edge));
+  put($("beyond"), [beyond, text.scrollTop, beyond.map(tone)], () => beyond.map((line) => {
+    const sign = h("span", { class: `beyond ${tone(line)}` }, "→");
+    sign.style.top = `${8 + line * editor.line - text.scrollTop}px`;
+    return sign;
+  }));
 };
+// A line of JSON in colors. Other characters than those of ASCII may be shaped or turned, so such a line is one text, as in the text area.
+const colored = (content) => (/^[\t -~]{1,2000}$/.test(content) ? json(content) : [document.createTextNode(content)]);
 const starts = (value) => {
   const found = [0];
   for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) found.push(at + 1);
@@ -70,6 +90,7 @@ const underline = () => {
     }
   }));
   const drawn = [];
+  editor.marked = new Map();
   for (const [line, marks] of lines) {
     const from = editor.starts[line];
     const content = value.slice(from, (editor.starts[line + 1] ?? value.length + 1) - 1);
@@ -86,6 +107,7 @@ const underline = () => {
       done = Math.max(until, start);
     }
     drawn.push(row);
+    editor.marked.set(line, { row, tone: marks.some(({ error }) => error) ? "is-error" : "is-warning" });
   }
   $("marks").replaceChildren(...drawn);
 };
@@ -107,6 +129,9 @@ const shift = () => {
 export const measure = () => {
   editor.starts = starts(text.value);
   editor.lines = editor.starts.length;
+  // The page shows characters that nobody sees in the text area alone.
+  editor.isPlain = text.value.replaceAll(/[\r\n\t]/g, " ").search(UNSEEN) >= 0;
+  $("editor").classList.toggle("plain", editor.isPlain);
   editor.line = parseFloat(getComputedStyle(text).lineHeight) || 20;
 };
 const edited = () => {
@@ -123,6 +148,13 @@ const edited = () => {
 text.addEventListener("input", edited);
 text.addEventListener("scroll", number, { passive: true });
 new ResizeObserver(number).observe($("editor"));
+$("format").addEventListener("click", () => {
+  try {
+    insert(0, text.value.length, `${JSON.stringify(exact(text.value), null, 2)}\n`);
+  } catch {
+    announce("The text is not JSON, so it is not formatted");
+  }
+});
 $("profile").addEventListener("change", () => {
   keep("profile", $("profile").value);
   check();
@@ -149,12 +181,21 @@ export const check = async () => {
     found({ findings: [], plan: null }, value, profile, told(error), true);
   }
 };
+// Characters that nobody sees are a warning of the page.
+const unseen = (value) => {
+  const at = value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
+  if (at < 0) return [];
+  const line = value.slice(0, at).split("\n").length;
+  const start = { offset: at, line, column: at - value.lastIndexOf("\n", at - 1) };
+  const sign = String.fromCodePoint(value.codePointAt(at));
+  return [{ severity: "warning", code: "invisible", message: `The plan contains invisible characters. The first is \`${seen(sign)}\`.`, labels: [{ start, end: { ...start, offset: at + sign.length } }] }];
+};
 export const found = (said, value, profile, why = "", failed = false) => {
   // The answer is about the text as it was sent; what was typed since has moved it.
   const now = text.value;
   editor.before = value;
-  editor.findings = list(said.findings).slice(0, 1000).map((finding) => ({
-    severity: finding?.severity === "warning" ? "warning" : "error", code: cut(finding?.code, 80), message: cut(finding?.message), help: finding?.help ? cut(finding.help) : null,
+  editor.findings = [...unseen(value), ...list(said.findings).slice(0, 1000)].map((finding) => ({
+    severity: finding?.severity === "warning" ? "warning" : "error", step: finding?.step ?? null, code: cut(finding?.code, 80), message: cut(finding?.message), help: finding?.help ? cut(finding.help) : null,
     labels: list(finding?.labels).slice(0, 50).map((label) => {
       const start = Math.min(Math.max(Number(label?.start?.offset) || 0, 0), value.length);
       return { start, end: Math.min(Math.max(Number(label?.end?.offset) || 0, start), value.length), line: Number(label?.start?.line) || 1,
@@ -163,6 +204,7 @@ export const found = (said, value, profile, why = "", failed = false) => {
   }));
   shift();
   editor.plan = said.plan && typeof said.plan === "object" ? said.plan : null;
+  editor.draft = editor.plan ? null : said.draft ?? null;
   editor.last = editor.plan ?? (now.trim() ? editor.last : null);
   editor.checked = editor.plan ? { text: value, profile } : null;
   editor.at = -1;
@@ -183,6 +225,25 @@ export const insert = (start, end, value) => {
     edited();
   }
 };
+// The corrections that the help of a finding proposes, each with the part of the text that it replaces.
+const corrections = (finding) => {
+  const { help, labels: [label] } = finding;
+  const value = proposed(finding);
+  if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
+  const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];
+  const step = label && scan(text.value).steps.find(({ start, end }) => start <= label.start && label.end <= end);
+  if (!other || !step) return [];
+  const isQuoted = /^"[^]*"$/.test(text.value.slice(label.start, label.end));
+  const all = [{ label: `Use ${other}`, start: label.start, end: label.end, value: isQuoted ? JSON.stringify(other) : other }];
+  try {
+    const { tool, arguments: given, ...rest } = JSON.parse(text.value.slice(step.start, step.end + 1));
+    const value = JSON.stringify({ ...rest, ...JSON.parse(`{${condition}}`) }, null, 1).replaceAll(/\n\s*/g, " ");
+    if (tool && given) all.push({ label: "Call the tool only if the value is present", start: step.start, end: step.end + 1, value });
+  } catch {
+    // The text is not JSON yet.
+  }
+  return all;
+};
 // The text that the help of a finding proposes in place of the marked text, or `null`.
 const proposed = ({ help, labels: [label] }) => {
   if (!help || !label) return null;
@@ -193,12 +254,10 @@ const proposed = ({ help, labels: [label] }) => {
   if (!name) return null;
   return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
 };
-const mend = (index) => {
-  const finding = editor.findings[index];
-  const value = proposed(finding);
-  const [label] = finding.labels;
-  if (value === null) return;
-  insert(label.start, label.end, value);
+const mend = (index, nth) => {
+  const one = corrections(editor.findings[index])[nth];
+  if (!one) return;
+  insert(one.start, one.end, one.value);
   announce("The correction is applied");
 };
 
@@ -215,19 +274,13 @@ const listFindings = (dialect, why, failed, any) => {
     return h("li", { class: `is-${finding.severity}` },
       h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
       h("span", { class: "place" }, first ? ` · line ${first.line}, column ${first.column} · ` : " · ", h("code", {}, finding.code)),
-      h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(finding.message)) : prose(finding.message)),
+      h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(capital(finding.message))) : prose(capital(finding.message))),
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
-      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null,
-        proposed(finding) === null ? null : h("button", { type: "button", class: "small", onclick: () => mend(index) }, "Apply the correction"));
+      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
+      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, length > 1 ? label : "Apply the correction")));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
-  const unseen = text.value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
-  if (unseen >= 0) {
-    const line = text.value.slice(0, unseen).split("\n").length;
-    items.unshift(h("li", { class: "is-warning" }, h("span", { class: "severity" }, "Warning"), h("span", { class: "place" }, ` · line ${line} · `),
-      h("div", {}, "The plan contains invisible characters. The first is ", h("code", {}, seen(String.fromCodePoint(text.value.codePointAt(unseen)))), ".")));
-  }
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
   $("findings").replaceChildren(...items);
 };
@@ -265,17 +318,20 @@ const effect = (step) => (step.undoes ? "undoes a step" : step.waits ? "waits fo
 const showPlan = () => {
   const plan = shownPlan();
   const isOld = !editor.plan && Boolean(plan);
-  for (const place of ["picture", "steps"]) $(place).classList.toggle("old", isOld);
-  hide($("picture-old"), !isOld);
+  $("picture").classList.toggle("old", isOld && !editor.draft);
+  $("steps").classList.toggle("old", isOld);
+  hide($("picture-old"), !isOld && !editor.draft);
+  say($("picture-old"), editor.draft ? "The text has errors. The red steps have errors." : "The text has errors. This is the graph of the last correct text.");
   hide($("printed"), !plan?.text);
-  if (editor.drawn !== plan || !plan) drawPlan(plan);
+  if (editor.drawn !== plan || !plan || editor.draft) drawPlan(plan);
   chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
   editor.changed();
 };
 const drawPlan = (plan) => {
-  editor.drawn = plan;
-  editorPicture.put(plan?.svg);
-  if (!plan) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
+  editor.drawn = editor.draft ? null : plan;
+  editorPicture.put(editor.draft ?? plan?.svg);
+  if (editor.draft) editorPicture.wrong(new Set(editor.findings.filter(({ severity }) => severity === "error").map(({ step }) => step)));
+  if (!plan && !editor.draft) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
   const all = shownSteps();
   const hasUndo = all.some((step) => step.undone_by);
   if (all.length) {
@@ -293,7 +349,7 @@ const drawPlan = (plan) => {
 };
 // The server sends the first names, and the number of all.
 const names = (paths, count = list(paths).length) => {
-  const shown = list(paths).slice(0, 12);
+  const shown = list(paths).slice(0, 4);
   if (!shown.length) return "–";
   return h("span", {}, shown.flatMap((path, at) => [at ? ", " : "", bdi(path, 100)]), count > shown.length ? ` and ${(count - shown.length).toLocaleString()} more` : "");
 };

@@ -1,4 +1,4 @@
-import { bdi, h, hide, prose, say } from "./dom.js";
+import { bdi, h, hide, prose, tell } from "./dom.js";
 import { exact } from "./server.js";
 
 // A field for a value. `read` returns the value, undefined if there is none, or throws what is wrong.
@@ -17,7 +17,7 @@ export const field = ({ name, type, required, kind, description }, id, multiline
   const shown = h("label", { for: id }, bdi(name, 200), required ? h("span", { class: "must", title: "required" }, " *") : "",
     h("span", { class: "type" }, " ", bdi(named, 120), required ? "" : ", optional"));
   const fail = (message) => {
-    say(error, message);
+    tell(error, message);
     if (message) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
     return Boolean(message);

@@ -3,7 +3,7 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
-import { inboxQuestions } from "./questions.js";
+import { inboxQuestions, inboxWaits } from "./questions.js";
 import { api, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
 
@@ -11,7 +11,8 @@ const FIRST = 3;
 // The first questions, and the first runs that wait for a value, above the list of runs.
 const firstAsks = (questions, others, count) => {
   const all = [...questions.map(({ run, plan, asked, path, tool }) => ({ run, plan, asked, path, tool })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began }))];
-  hide($("asks-card"), !all.length);
+  // A list with filters is about other runs.
+  hide($("asks-card"), !all.length || location.hash.startsWith("#/runs?"));
   put($("asks"), [all, count], () => [h("ul", { class: "items" }, all.slice(0, FIRST).map(({ run, plan, asked, path, tool }) => h("li", {},
     h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
     " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
@@ -19,6 +20,22 @@ const firstAsks = (questions, others, count) => {
 };
 let timer = 0;
 let asking = null;
+let isOpen = false;
+// The waiting steps of the first runs. A run is asked for once, until somebody has sent a value.
+const known = new Map();
+const showWaits = async (runs, signal) => {
+  const first = runs.slice(0, LIMITS.waits);
+  for (const id of known.keys()) if (!first.some((run) => run.id === id)) known.delete(id);
+  await Promise.all(first.filter(({ id }) => !known.has(id)).map(async ({ id, plan }) => {
+    const run = await api(`/api/runs/${encodeURIComponent(id)}`, { signal }).catch(() => null);
+    if (run) known.set(id, list(run.waits).map((wait) => ({ ...wait, run: id, plan })));
+  }));
+  if (signal.aborted) return;
+  inboxWaits(first.flatMap(({ id }) => known.get(id) ?? []), async () => {
+    known.clear();
+    await loadInbox(true);
+  });
+};
 const loadInbox = async (quiet = false) => {
   if (!token) return;
   asking?.abort();
@@ -37,7 +54,9 @@ const loadInbox = async (quiet = false) => {
     say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} for a value` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
     say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
     hide($("inbox-runs-card"), !others.length);
-    put($("inbox-runs"), others, () => table("Runs that wait for a value", ["Plan", "State", "Began", "Age"], others.map((run) => ({ cells: [
+    if (isOpen) await showWaits(others, signal);
+    const more = others.slice(LIMITS.waits);
+    put($("inbox-runs"), more, () => more.length > 0 && table("Further runs that wait for a value", ["Plan", "State", "Began", "Age"], more.map((run) => ({ cells: [
       h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began), since(run.began)] }))));
   } catch (error) {
     if (!quiet) noticed(error);
@@ -51,10 +70,11 @@ live.asked = () => {
 };
 // The count in the navigation is on each page, and the list itself is looked at more often.
 export const watchInbox = (on, view) => {
-  const isOpen = view === "inbox-view";
+  isOpen = view === "inbox-view";
+  known.clear();
   clearInterval(timer);
   // The cards are made again with the text that somebody has typed on the page of a run.
-  if (isOpen) $("inbox").replaceChildren();
+  if (isOpen) for (const place of ["inbox", "inbox-waits"]) $(place).replaceChildren();
   timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen || view === "runs-view" ? 5000 : 20_000) : 0;
   if (on) loadInbox(true);
 };

@@ -12,6 +12,7 @@ export const LIMITS = {
   steps: 2000, // steps whose state is kept
   attempts: 30, // attempts of a step that are kept
   cards: 50, // questions, and waiting steps, that are shown
+  waits: 10, // runs whose waiting steps are on the page of all questions
   shown: 20_000, // characters of an output
   words: 2000, // characters of a message
   event: 4_000_000, // characters of one event

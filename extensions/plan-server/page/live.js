@@ -4,7 +4,7 @@ import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
 
 export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: new Set(),
-  opened: new Set(), // the steps whose elements are listed in the timeline
+  opened: new Map(), // the steps whose elements are listed in the timeline
   narrowed: new Set(), // the steps of whose elements only the failed ones are listed
   asked: () => {}, // is called after a change of what the run asks for
   changed: () => {}, // is called after each change
@@ -61,7 +61,7 @@ const moment = (value) => {
   if (ms === null) return null;
   return ms < 1e11 ? (instant(live.run?.began)?.getTime() ?? 0) + ms : ms;
 };
-const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, error }) => {
+const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, took_ms, error }) => {
   if (typeof path !== "string" || !STATUSES.includes(status)) return;
   let step = live.steps.get(path);
   if (!step) {
@@ -75,6 +75,7 @@ const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, e
   // An event that was under way when the whole state was asked for says less than the state.
   if (step.settled && !ENDED.includes(status)) return;
   if (number_(elements) !== null) step.elements = elements;
+  step.took = number_(took_ms);
   const before = step.status;
   const [started, ended] = [moment(started_ms), moment(ended_ms)];
   step.status = status;

@@ -25,7 +25,7 @@ const decoded = (part) => {
 };
 const route = (focus = false) => {
   if (takeToken()) focus = false;
-  const run = /^#\/runs\/([^/]+)(\/report)?$/.exec(location.hash);
+  const run = /^#\/runs\/([^/?]+)(\/report)?(?:\?step=(.*))?$/.exec(location.hash);
   const compare = /^#\/compare\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
   const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : location.hash === "#/plan" ? "editor-view" : "runs-view";
   for (const id of VIEWS) hide($(id), id !== view);
@@ -40,6 +40,7 @@ const route = (focus = false) => {
   closeRuns();
   if (view !== "run-view") closeRun();
   watchInbox(Boolean(token), view);
+  if (token) loadTools();
   if (view === "sign-in") {
     document.title = "Sign in – plan!";
     $("token").focus();
@@ -61,7 +62,7 @@ const route = (focus = false) => {
   } else {
     document.title = "Run – plan!";
     const id = decoded(run[1]);
-    if (live.id !== id || !live.abort) openRun(id);
+    if (live.id !== id || !live.abort) openRun(id, decoded(run[3]) ?? null);
     if (run[2]) showReport();
     else $("report-dialog").close();
   }

@@ -27,7 +27,7 @@ export class Overview {
   constructor(svg, nodes, frame) {
     Object.assign(this, { svg, frame, open: null, isWhole: false, chosen: null });
     const boxes = [...nodes].map(boxOf);
-    this.size = around(boxes);
+    this.size = this.view = around(boxes);
     this.groups = groupsOf(boxes);
     this.graph = new Groups(this.groups, svg, (group) => this.choose(group, true));
     this.toggle = h("button", { type: "button", class: "small", onclick: () => this.show(!this.isWhole) });
@@ -50,6 +50,9 @@ export class Overview {
     this.choose(null);
     if (!isWhole) return;
     this.crop(this.size);
+    const all = this.groups.flatMap(({ boxes }) => boxes);
+    const first = all.find(({ path }) => path === this.chosen) ?? all.find(({ node }) => node.classList.contains("failed")) ?? all.find(({ nth }) => nth === 0);
+    this.center([first.x + first.width / 2, first.y + first.height / 2]);
     this.where();
   }
   close() {
@@ -92,7 +95,7 @@ export class Overview {
     const box = this.groups.flatMap(({ boxes }) => boxes).find((box) => box.path === path);
     if (!box) return;
     const [node, frame] = [box.node, this.frame].map((it) => it.getBoundingClientRect());
-    if (node.top < frame.top || node.bottom > frame.bottom) this.center([box.x + box.width / 2, box.y + box.height / 2]);
+    if (node.top < frame.top || node.bottom > frame.bottom || node.left < frame.left || node.right > frame.right) this.center([box.x + box.width / 2, box.y + box.height / 2]);
   }
   center([x, y]) {
     const scale = this.svg.getBoundingClientRect().width / this.view.width;

@@ -107,7 +107,7 @@ export class Picture {
     // The color of a step of a run is its state.
     const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
     const edges = LINES.filter(([selector]) => this.svg?.querySelector(`.edge${selector}`)).map(([, words, name]) => [`line ${name}`, words]);
-    const hit = has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
+    const hit = has("wrong") ? [["wrong", "has errors"]] : has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
     const all = [...kinds, ...(edges.length > 1 || this.svg?.querySelector(".edge:is(.after, .undo)") ? edges : []), ...hit];
     put(this.legend, all, () => all.map(([name, words]) => h("li", { class: name }, words)));
   }
@@ -155,6 +155,15 @@ export class Picture {
       edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
     }
     this.overview?.mark(chosen);
+    this.explain();
+  }
+  // Marks the steps with errors.
+  wrong(paths) {
+    for (const [path, node] of this.nodes) {
+      node.classList.toggle("wrong", paths.has(path));
+      if (paths.has(path)) node.setAttribute("aria-label", `${node.dataset.spoken}: has errors`);
+    }
+    this.overview?.mark(null);
     this.explain();
   }
   // Shows the state of a step, and the name of the step that has undone it, if one has.

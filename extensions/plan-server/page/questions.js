@@ -1,5 +1,5 @@
-import { $, announce, bdi, block, cut, h, hide, json, list, prose, say, show } from "./dom.js";
-import { fieldsOf } from "./arguments.js";
+import { $, announce, bdi, block, cut, h, hide, json, list, prose, show, tell } from "./dom.js";
+import { fieldsOf, tableOf } from "./arguments.js";
 import { changing } from "./change.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
@@ -8,27 +8,28 @@ import { api, exact, told } from "./server.js";
 import { since, time } from "./time.js";
 import { who } from "./who.js";
 
-// Its key says all that somebody decides about, so that a card never stands for another question than the one that it shows.
+// The key of a card says all that somebody decides about, so that a card never stands for another question than the one that it shows. The cards have the order of `all`.
 const cards = (place, all, key, make) => {
+  const shown = new Map([...place.children].map((card) => [card.dataset.of, card]));
+  const focused = [...place.children].findIndex((card) => card.contains(document.activeElement));
+  const inner = [...(document.activeElement?.closest?.(".each")?.children ?? [])].findIndex((card) => card.contains(document.activeElement));
   const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
-  for (const card of [...place.children]) {
-    if (wanted.has(card.dataset.of)) wanted.delete(card.dataset.of);
-    else {
-      const had = card.contains(document.activeElement);
-      card.remove();
-      // The focus does not get lost with a card that is answered.
-      if (had) ([...document.querySelectorAll("#asked button, #inbox button")].find((it) => it.getClientRects().length) ?? document.querySelector("main > :not([hidden]) h1"))?.focus();
-    }
-  }
-  for (const [of, one] of wanted) {
-    const card = make(one);
+  for (const [of, card] of shown) if (!wanted.has(of)) card.remove();
+  [...wanted].forEach(([of, one], at) => {
+    const card = shown.get(of) ?? make(one);
     card.dataset.of = of;
-    place.append(card);
-  }
+    if (place.children[at] !== card) place.insertBefore(card, place.children[at] ?? null);
+  });
+  if (focused < 0 || place.contains(document.activeElement)) return;
+  // The focus goes from an answered card to the heading of the next card, where a second press of a key decides nothing.
+  const next = place.children[Math.min(focused, place.childElementCount - 1)];
+  const each = next?.querySelectorAll(":scope > .each:not([hidden]) > *") ?? [];
+  const to = each[Math.min(inner, each.length - 1)] ?? next ?? [...document.querySelectorAll("#questions > *, #waits > *, #inbox > *")].find((card) => card.getClientRects().length);
+  (to?.querySelector("h2, h3, h4") ?? document.querySelector("main > :not([hidden]) h1"))?.focus();
 };
 let ids = 0;
 // Sends answers, once, with the buttons of their card turned off while they are under way. `after` is called when the server has all of them.
-const answering = async (card, paths, body, done, after) => {
+const answering = async (card, path, body, done, after, failed = (problem) => tell(card.querySelector(":scope > .failed-to-send"), told(problem))) => {
   if (card.dataset.busy) return;
   const by = await who();
   if (by === null || card.dataset.busy) return;
@@ -36,25 +37,20 @@ const answering = async (card, paths, body, done, after) => {
   const named = typeof body === "string" ? `{"by":${JSON.stringify(by)},${body.slice(1)}` : { ...body, by };
   card.dataset.busy = "yes";
   card.setAttribute("aria-busy", "true");
-  const error = card.querySelector(".failed-to-send");
-  say(error, "");
+  tell(card.querySelector(":scope > .failed-to-send"), "");
   try {
-    // A call that somebody else has answered does not keep the other calls from their answers.
-    let late = null;
-    for (const path of paths) {
-      await api(path, { method: "POST", body: named }).catch((problem) => {
-        if (paths.length < 2 || ![404, 409].includes(problem.status)) throw problem;
-        late = problem;
-      });
-    }
-    if (late) throw late;
+    await api(path, { method: "POST", body: named });
     announce(done);
     card.dataset.answered = "yes";
-    card.replaceChildren(h("p", { class: "hint" }, `${done}…`));
+    const had = card.contains(document.activeElement);
+    const note = h("p", { class: "hint", tabindex: "-1" }, `${done}…`);
+    card.replaceChildren(note);
+    // The focus stays in the card until the next card gets it.
+    if (had) note.focus();
     hide(card, false);
     await after();
   } catch (problem) {
-    if (problem.status !== 401) say(error, told(problem));
+    if (problem.status !== 401) failed(problem);
   } finally {
     delete card.dataset.busy;
     card.removeAttribute("aria-busy");
@@ -109,7 +105,7 @@ const decisions = (key, name, all, answer, change, isElement) => {
     if (typed.refuses) decide("refuse");
   } }, why, choices, refusing);
   return [isElement ? h("p", { class: "hint" }, "The step makes this call for each element of a list. “Allow for all elements” also allows the calls that nobody has seen yet.") : "",
-    form, change?.form ?? ""];
+    form];
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
@@ -118,78 +114,113 @@ const keyOf = ({ run, id, path, tool, intent, arguments: given, text, undone_by:
 // The tools that an answer permits as well. No tool is left out.
 const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails or is cancelled later, the undo steps of this step may call ",
   ...undone(question).flatMap((tool, at) => [at ? ", " : "", h("code", {}, tool)]), " without another question.");
+// A link to a step: to its card on the page of the run, or to the page of its run.
+const linkTo = (run, path, shown = path) => (run === live.id ? h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, h("code", {}, cut(shown, 300)))
+  : h("a", { href: `#/runs/${encodeURIComponent(run)}` }, h("code", {}, cut(shown, 300))));
+// The steps from which an argument of a call comes.
+const from = (run, question) => (name) => {
+  const all = list(question.sources?.[name]);
+  return all.length ? h("p", { class: "hint from" }, "from ", ...all.flatMap((path, at) => [at ? ", " : "", linkTo(run, path)])) : null;
+};
+// The intent is a claim of the plan, and the description comes from the tool.
+const about = (question) => [question.intent ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(question.intent)) : "",
+  question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : ""];
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
-const questionCard = (run, question, after, from) => {
+const questionCard = (run, question, after, level, context = "") => {
   const nth = (ids += 1);
   const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
   const key = show([run, question.path, question.tool, question.text]);
-  const send = (body, done) => answering(card, [questionPath(run, question)], body, done, async () => {
+  const send = (body, done, failed) => answering(card, questionPath(run, question), body, done, async () => {
     reasons.delete(key);
     change.forget();
     await after();
-  });
+  }, failed);
   const answer = (decision, reason) => send(reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed");
-  const fails = (problem) => say(card.querySelector(".failed-to-send"), told(problem));
+  const fails = (problem) => tell(card.querySelector(":scope > .failed-to-send"), told(problem));
   const whole = () => api(questionPath(run, question));
   const buttons = () => card.querySelector(".choices");
-  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, original: question.arguments, allow: (text) => {
+  // The form for changed arguments is in the place of the arguments.
+  const edits = (isOpen) => {
+    hide(buttons(), isOpen);
+    hide(card.querySelector(":scope > .given"), isOpen);
+  };
+  const form = changing(key, `arguments-${nth}`, { tool: question.tool, load: async () => (await whole()).json, original: question.arguments, allow: (text, failed) => {
     const reason = reasons.get(key)?.text.trim();
-    send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes");
+    send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes", failed);
   }, back: () => {
-    hide(buttons(), false);
+    edits(false);
     buttons().querySelector("button").focus();
   } });
-  const change = { ...form, open: () => form.open().then(() => hide(buttons(), true), fails) };
+  const change = { ...form, open: () => form.open().then(() => edits(true), fails) };
   const isCut = /… and \d+ more characters, which are not shown$/.test(given(question));
   // The list of all questions leaves long arguments out.
-  const shown = h("div", {}, question.arguments === undefined ? h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown))) : fieldsOf(question.arguments, isCut ? LIMITS.words : LIMITS.shown));
+  const shown = h("div", {}, question.arguments === undefined ? h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown))) : fieldsOf(question.arguments, isCut ? LIMITS.words : LIMITS.shown, from(run, question), question.tool));
   const all = isCut && h("button", { type: "button", class: "link", onclick: async () => {
     try {
       const { json: text } = await whole();
-      shown.replaceChildren(fieldsOf(exact(text), LIMITS.text));
+      shown.replaceChildren(fieldsOf(exact(text), LIMITS.text, from(run, question), question.tool));
       all.remove();
     } catch (problem) {
       fails(problem);
     }
   } }, "Show all arguments");
-  card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", // The intent is a claim of the plan, and the description comes from the tool.
-    question.intent ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(question.intent)) : "",
-    question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
+  card.append(h(level, { id: `question-${nth}`, tabindex: "-1" }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", linkTo(run, question.path), "?"),
+    context, question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", ...about(question),
+    h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), change.form, undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
-  announce(`A question: may ${question.tool} run?`);
   return card;
 };
-// One answer for all open calls of a step.
-const together = (run, all) => {
+// The groups whose calls somebody answers one by one.
+const apart = new Set();
+// One answer for all open calls of a step, below the arguments of all these calls. Each call can be answered by itself.
+const groupCard = (run, { key, some }, after, level, context = "") => {
+  const nth = (ids += 1);
+  const [first] = some;
+  const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
+  const answer = (decision, reason) => answering(card, `/api/runs/${encodeURIComponent(run)}/questions`, { decision, ...(reason ? { reason } : {}), questions: some.map(({ id }) => id) },
+    decision === "refuse" ? "Refused" : "Allowed", async () => {
+      reasons.delete(key);
+      await after();
+    });
+  const each = h("div", { class: "each", hidden: !apart.has(key) });
+  const open = () => cards(each, some, keyOf, (question) => questionCard(run, question, after, level === "h2" ? "h3" : "h4"));
+  const toggle = h("button", { type: "button", class: "link apart", "aria-expanded": String(apart.has(key)), onclick: () => {
+    if (!apart.delete(key)) apart.add(key);
+    toggle.setAttribute("aria-expanded", String(apart.has(key)));
+    if (apart.has(key)) open();
+    hide(each, !apart.has(key));
+  } }, "Answer one by one");
+  card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${some.length} calls of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
+    context, ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
+  if (apart.has(key)) open();
+  return card;
+};
+const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");
+// The questions of each step together, in the order of their first questions.
+const groupsOf = (all, run) => {
   const groups = new Map();
-  for (const question of all.slice(0, LIMITS.cards)) {
-    const key = show([run, String(question?.path).replaceAll(/\[\d+\]/g, "[]"), question?.tool]);
+  for (const question of all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards)) {
+    const key = show([run ?? question.run, stepOf(question), question.tool]);
     groups.set(key, [...(groups.get(key) ?? []), question]);
   }
-  const several = [...groups].filter(([, some]) => some.length > 1).map(([key, some]) => ({ key, some }));
-  cards($("together"), several, ({ some }) => show(some.map(({ id }) => id)), ({ key, some }) => {
-    const nth = (ids += 1);
-    const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
-    const answer = (decision, reason) => answering(card, some.map((question) => questionPath(run, question)), reason ? { decision, reason } : { decision },
-      decision === "refuse" ? "Refused" : "Allowed", async () => {
-        reasons.delete(key);
-        await lookAgain();
-      });
-    card.append(h("h3", { id: `together-${nth}` }, `${some.length} calls of `, h("code", {}, cut(some[0].tool, 200)), " wait in the step ", h("code", {}, cut(String(some[0].path).replaceAll(/\[\d+\]/g, ""), 300))),
-      h("p", { class: "hint" }, "The calls are listed below, each with its arguments."), ...decisions(key, `reason-${nth}`, some.length, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
-    return card;
-  });
+  return [...groups].map(([key, some]) => ({ key, some, run: run ?? some[0].run }));
 };
-export const questions = (all) => {
-  const run = live.id;
-  together(run, all);
-  cards($("questions"), all, keyOf, (question) => questionCard(run, question, lookAgain));
+const heard = new Set();
+const showGroups = (place, groups, after, level, context) => {
+  cards(place, groups, ({ key, some }) => (some.length > 1 ? show([key, some.map(keyOf)]) : keyOf(some[0])), (group) =>
+    (group.some.length > 1 ? groupCard(group.run, group, after, level, context?.(group.some[0])) : questionCard(group.run, group.some[0], after, level, context?.(group.some[0]))));
+  for (const { some, run } of groups) {
+    if (some.every(({ id }) => heard.has(`${run} ${id}`))) continue;
+    for (const { id } of some) heard.add(`${run} ${id}`);
+    announce(some.length > 1 ? `${some.length} calls of ${some[0].tool} wait in ${stepOf(some[0])}` : `A question: may ${some[0].tool} run in ${some[0].path}?`);
+  }
 };
+export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
-export const inboxQuestions = (all, after) => cards($("inbox"), all, keyOf, (question) => questionCard(question.run, question, after,
-  h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(question.run)}` }, bdi(question.plan || "a plan without a name", 200)), ".")));
-export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([path, type]), (wait) => {
+const contextOf = ({ run, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, bdi(plan || "a plan without a name", 200)), ".");
+export const inboxQuestions = (all, after) => showGroups($("inbox"), groupsOf(all), after, "h2", contextOf);
+// A form for the value of a waiting step.
+const waitCard = (run, wait, began, after, level, context = "") => {
   const nth = (ids += 1);
   const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
   const plain = type.trim().toLowerCase();
@@ -207,7 +238,6 @@ export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([p
   format.value = kind === "text" ? "text" : "json";
   format.addEventListener("change", () => make(format.value));
   make(kind);
-  const began = live.steps.get(wait.step ?? wait.path)?.attempts[0]?.started;
   const card = h("form", { class: "wait", novalidate: true, "aria-labelledby": `${name}-title`, onsubmit: (event) => {
     event.preventDefault();
     let value;
@@ -218,11 +248,15 @@ export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([p
       one.control.focus();
       return;
     }
-    answering(card, [runPath("/signals")], { path: wait.path, value }, "Answered", lookAgain);
-  } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"),
-    began ? h("p", { class: "hint" }, "Asked ", time(began), ", ", since(began), " ago.") : "", place,
+    answering(card, `/api/runs/${encodeURIComponent(run)}/signals`, { path: wait.path, value }, "Answered", after);
+  } }, h(level, { id: `${name}-title`, tabindex: "-1" }, "The step ", linkTo(run, wait.step ?? wait.path), " waits for a value"),
+    context, began ? h("p", { class: "hint" }, "Waits since ", time(began), ", for ", since(began), ".") : "", ...about(wait), place,
     kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Enter the value as "), format) : "",
     h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
   announce(`The step ${wait.step ?? wait.path} waits for a value`);
   return card;
-});
+};
+const keyOfWait = ({ run, path, type, intent }) => show([run, path, type, intent]);
+export const waits = (all) => cards($("waits"), all, keyOfWait, (wait) => waitCard(live.id, wait, live.steps.get(wait.step ?? wait.path)?.attempts[0]?.started, lookAgain, "h3"));
+// The waiting steps of all runs, each with a link to its run.
+export const inboxWaits = (all, after) => cards($("inbox-waits"), all, keyOfWait, (wait) => waitCard(wait.run, wait, null, after, "h3", contextOf(wait)));

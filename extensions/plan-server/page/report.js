@@ -1,14 +1,22 @@
-import { $, announce, h, save } from "./dom.js";
+import { $, announce, h, hide, save } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, noticed, request } from "./server.js";
+import { who } from "./who.js";
 
-$("cancel").addEventListener("click", () => $("cancel-dialog").showModal());
+$("cancel").addEventListener("click", () => {
+  const asks = live.run?.approve === "each";
+  for (const id of ["cancel-asks", "cancel-time"]) hide($(id), !asks);
+  $("cancel-dialog").showModal();
+});
 $("cancel-no").addEventListener("click", () => $("cancel-dialog").close());
 $("cancel-yes").addEventListener("click", async () => {
   $("cancel-dialog").close();
+  const by = await who();
+  if (by === null) return;
   try {
-    await api(runPath("/cancel"), { method: "POST", body: {} });
+    await api(runPath("/cancel"), { method: "POST", body: { by, reason: $("cancel-why").value.trim() } });
+    $("cancel-why").value = "";
     announce("The run is being cancelled");
   } catch (error) {
     noticed(error);

@@ -7,23 +7,24 @@ import { questions, waits } from "./questions.js";
 import { remembered } from "./store.js";
 import { instant, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
-import { decisions, sentence } from "./who.js";
+import { decisions, moments, sentence } from "./who.js";
 
 const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), true);
 $("live").classList.add("live");
 
-export const openRun = (id) => {
+export const openRun = (id, step = null) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set(), narrowed: new Set(), isPointed: false });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Map(), narrowed: new Set(), isPointed: false, wanted: step });
   live.abort = new AbortController();
-  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
+  for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
-  for (const place of ["asked", "undone-card", "decisions-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
+  for (const place of ["asked", "run-moments", "undone-card", "decisions-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
   hide($("run-parts"), false);
-  say($("run-title"), "Run");
-  $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
+  say($("run-title"), "Loading the run…");
+  $("result").replaceChildren(h("p", { class: "none" }, "Loading…"));
+  $("timeline").replaceChildren(h("p", { class: "none" }, "Loading…"));
   setPicture();
   follow(live.abort.signal, happened);
 };
@@ -39,14 +40,17 @@ export const closeRun = () => {
 
 const setPicture = () => {
   const svg = live.run?.svg ?? live.run?.picture ?? live.plan?.svg ?? null;
-  if (live.picture !== svg) {
-    live.picture = svg;
+  const key = svg ?? Boolean(live.run);
+  if (live.picture !== key) {
+    live.picture = key;
     livePicture.put(svg);
-    if (!svg) $("live").replaceChildren(h("p", { class: "none" }, "No graph is available for this plan. See the timeline below."));
+    if (!svg) $("live").replaceChildren(h("p", { class: "none" }, live.run ? "No graph is available for this plan. See the timeline below." : "Loading…"));
   }
 };
-live.choose = (path, goes = false) => {
+live.choose = (path, goes = false, isChosen = true) => {
   live.chosen = path;
+  // The chosen step is in the address, which somebody can send to another person.
+  if (isChosen && live.id && !/\/report$/.test(location.hash)) history.replaceState(null, "", `#/runs/${encodeURIComponent(live.id)}${path === null ? "" : `?step=${encodeURIComponent(path)}`}`);
   livePicture.mark(path);
   if (!live.run) return;
   drawLive();
@@ -76,6 +80,8 @@ const showRun = () => {
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
   put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
+  hide($("run-moments"), !moments(run).length);
   put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length], () => (over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : []));
   hide($("cancel"), over);
   hide($("edit"), false);
@@ -97,14 +103,17 @@ const showRun = () => {
     return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
       h("button", { type: "button", onclick: () => save(`${name.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "output"}.json`, show(run.output)) }, "Save as a file")];
   });
-  const remains = over && ["failed", "cancelled"].includes(run.state) ? remaining(run) : [];
+  const remains = over ? list(run.not_undone) : [];
   hide($("undone-card"), !list(run.undone).length && !remains.length);
   put($("undone"), list(run.undone), () => (list(run.undone).length ? h("ul", { class: "items" }, list(run.undone).slice(0, LIMITS.rows).map(undone)) : []));
   put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has reversed them. Check their effects, and correct them yourself if necessary."),
-    h("ul", { class: "items" }, remains.slice(0, LIMITS.rows).map(({ path, tool, why }) => h("li", {}, stepLink(path), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", `: ${why}`)))] : []));
+    h("ul", { class: "items" }, folded(remains, ({ path, why }) => [path.replaceAll(/\[\d+\]/g, ""), why], ({ path, tool, why }) => [stepLink(path), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", ": ", prose(why)],
+      ([{ path, tool, why }], count) => [`${count} calls of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " with ", h("code", {}, cut(tool, 200)), ": ", prose(why)]))] : []));
   const answers = decisions(run);
   hide($("decisions-card"), !answers.length);
-  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, answers.toReversed().slice(0, LIMITS.cards).map((one) => h("li", {}, stepLink(one.path), one.tool ? [" with ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)))) : []));
+  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, folded(answers.toReversed().slice(0, LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
+    (one) => [stepLink(one.path), one.tool ? [" with ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)],
+    ([one], count) => [`${count} calls of `, h("code", {}, cut(one.path.replaceAll(/\[\d+\]/g, ""), 200)), ": ", ...sentence(one)])) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);
   hide($("given-card"), !given.length);
   put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(show(value))))])));
@@ -134,34 +143,37 @@ const idOf = (id) => {
   const button = h("button", { type: "button", class: "small", "aria-label": "Copy the id of the run", onclick: copy }, "Copy");
   return [h("span", { class: "run-id" }, "Run ", shown, " ", button)];
 };
-const stepLink = (path) => h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, h("code", {}, cut(path, 300)));
-const isInside = (path, around) => path === around || path.startsWith(`${around}.`);
-// The calls with effects that no undo step has undone, by their steps or their elements. Undo steps, and steps of every end, are not meant to be undone.
-const remaining = (run) => {
-  const planned = new Map(list(run.steps).map((step) => [step?.path, step]));
-  const undo = new Map(list(run.undone).map((one) => [one?.undoes, one]));
-  const isDone = (path) => ["completed", "recovered"].includes(live.steps.get(path)?.status);
-  return live.order.flatMap((path) => {
-    const root = live.steps.get(path).root ?? path;
-    const step = planned.get(root);
-    if (!step?.tool || step.read_only || step.undoes || step.always || !isDone(path) || list(step.cleanup).some((one) => isInside(path.replaceAll(/\[\d+\]/g, ""), one)) || (path !== root && isDone(root)) || undo.get(root)?.status === "completed") return [];
-    return [{ path, tool: step.tool, why: undo.has(root) ? `its undo step ${cut(undo.get(root).path, 200)} has the status ${undo.get(root).status}` : step.undone_by ? `its undo step ${cut(step.undone_by, 200)} has not run` : "it has no undo step" }];
-  });
+// The items of a list. More than three items in a row with one key are one item that opens.
+const folded = (all, key, item, summary) => {
+  const groups = [];
+  for (const one of all.slice(0, LIMITS.rows)) {
+    const of = show(key(one));
+    if (groups.at(-1)?.of === of) groups.at(-1).some.push(one);
+    else groups.push({ of, some: [one] });
+  }
+  return groups.flatMap(({ some }) => (some.length < 4 ? some.map((one) => h("li", {}, ...item(one)))
+    : h("li", {}, h("details", {}, h("summary", {}, ...summary(some, some.length)), h("ul", { class: "items" }, some.map((one) => h("li", {}, ...item(one))))))));
 };
+const stepLink = (path) => h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, h("code", {}, cut(path, 300)));
 // The step that an error names, and the rest of the error.
 const placeOf = (error) => {
   if (typeof error !== "string") return { path: error?.path ?? error?.step, text: [error?.message ?? show(error), error?.help].filter(Boolean).join("\n") };
   const [whole, path] = /^step `([^`]+)`: /.exec(error) ?? [];
   return whole ? { path, text: error.slice(whole.length) } : { text: error };
 };
-// The failed step is open from the start, until somebody chooses another.
+// The step in the address, or the failed step, is open from the start, until somebody chooses another.
 const pointAtFailure = (over) => {
+  if (live.wanted && (live.steps.has(live.wanted) || over)) {
+    live.isPointed = true;
+    live.choose(live.wanted);
+    live.wanted = null;
+  }
   if (live.isPointed || !over || live.run.state !== "failed") return;
   const known = new Set(list(live.run.steps).map((step) => step?.path));
   const path = [placeOf(live.run.error ?? "").path, ...live.order].find((path) => known.has(path) && live.steps.get(path)?.status === "failed");
   if (!path) return;
   live.isPointed = true;
-  if (live.chosen === null) live.choose(path);
+  if (live.chosen === null) live.choose(path, false, false);
 };
 const cancelled = (run) => {
   const undone = list(run.undone).filter((one) => one?.status === "completed");

@@ -1,8 +1,9 @@
-import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { $, announce, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { showSamples } from "./samples.js";
 import { api, noticed } from "./server.js";
-import { instant, since, time, took } from "./time.js";
+import { who } from "./who.js";
+import { ago, instant, since, took } from "./time.js";
 
 // The names of the filters in the address and in the API.
 const FILTERS = ["state", "plan", "since", "from", "to", "text"];
@@ -27,6 +28,7 @@ const load = async (quiet = false) => {
     const focused = document.activeElement?.closest?.("#runs a")?.getAttribute("href");
     const filtered = FILTERS.some((name) => runs[name]);
     const isEmpty = !all.length && !filtered && !runs.before && runs.next === null;
+    hide($("runs-about"), !isEmpty);
     say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
     for (const part of ["filters", "runs-count", "runs"]) hide($(part), isEmpty);
     hide($("welcome"), !isEmpty);
@@ -34,10 +36,11 @@ const load = async (quiet = false) => {
     if (isEmpty) showSamples();
     put($("runs"), [all, filtered, runs.next === null], () => {
       const hasErrors = all.some((run) => run?.error);
-      const line = (text) => h("span", { class: "one-line", title: text || null }, text ? bdi(text, 200) : "–");
-      const error = (run) => line(String(run?.error ?? "").replaceAll("`", ""));
+      const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 200) : "–");
+      // The message comes first, since the rows of one plan often begin with one step.
+      const error = (run) => line(String(run?.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
       const rows = all.map((run) => ({ cells: [
-        h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), line(String(run?.inputs_text ?? "")), time(run?.began),
+        h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), line(String(run?.inputs_text ?? "")), ago(run?.began),
         run?.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run?.began), " so far"), ...(hasErrors ? [error(run)] : []), h("code", {}, cut(run?.id, 80))] }));
       return rows.length ? table("Runs, the latest first", ["Plan", "State", "Inputs", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
         : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Older runs” to search earlier runs." : filtered ? "No run matches these filters." : "There are no runs yet.");
@@ -45,7 +48,12 @@ const load = async (quiet = false) => {
     if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     const { least, is_exact } = said?.count ?? {};
     if (!runs.before) runs.count = least === undefined ? plural(all.length, "run") : is_exact ? plural(least, "run") : `At least ${plural(least, "run")}`;
-    say($("runs-count"), `${runs.count || plural(all.length, "run")}${runs.page > 1 ? `, page ${runs.page}` : ""}`);
+    const before = (runs.page - 1) * LIMITS.page;
+    const count = runs.count || plural(all.length, "run");
+    say($("runs-count"), runs.page > 1 || runs.next !== null ? `${(before + 1).toLocaleString()}–${(before + all.length).toLocaleString()} of ${count.replace(/^A/, "a")}` : count);
+    const many = ["failed", "cancelled"].includes(runs.state) && (is_exact ? least : 0) > 1;
+    hide($("retry-all"), !many && runs.page < 2);
+    if (many) say($("retry-all"), `${runs.state === "failed" ? "Retry" : "Resume"} all ${least.toLocaleString()}…`);
     hide($("older"), runs.next === null);
     hide($("newer"), runs.page < 2);
   } catch (error) {
@@ -111,6 +119,42 @@ $("filter-time").addEventListener("change", () => {
   else $("filters").requestSubmit();
 });
 $("older").addEventListener("click", () => (location.hash = address({ before: runs.next, page: runs.page + 1 })));
+// All runs that the filters find continue, one after the other.
+$("retry-all").addEventListener("click", () => {
+  say($("all-title"), `${$("retry-all").textContent.replace("…", " runs")}?`);
+  say($("all-progress"), "");
+  $("all-dialog").showModal();
+});
+$("all-no").addEventListener("click", () => $("all-dialog").close());
+$("all-yes").addEventListener("click", async () => {
+  if ($("all-yes").getAttribute("aria-busy")) return;
+  const by = await who();
+  if (by === null) return;
+  $("all-yes").setAttribute("aria-busy", "true");
+  let [done, failed, before] = [0, 0, ""];
+  try {
+    const ids = [];
+    do {
+      const query = new URLSearchParams({ limit: "100", ...Object.fromEntries(FILTERS.filter((name) => runs[name]).map((name) => [name, runs[name]])), ...(before ? { before } : {}) });
+      const page = await api(`/api/runs?${query}`);
+      ids.push(...list(page?.runs).map(({ id }) => id));
+      before = page?.next ?? "";
+    } while (before);
+    for (const id of ids) {
+      if (!$("all-dialog").open) break;
+      await api(`/api/runs/${encodeURIComponent(id)}/retry`, { method: "POST", body: { by, reason: $("all-why").value.trim() } }).then(() => (done += 1), () => (failed += 1));
+      say($("all-progress"), `${done + failed} of ${ids.length}${failed ? `, ${failed} could not continue` : ""}`);
+    }
+    if (!failed) $("all-dialog").close();
+    announce(`${plural(done, "run")} continue`);
+  } catch (error) {
+    $("all-dialog").close();
+    noticed(error);
+  } finally {
+    $("all-yes").removeAttribute("aria-busy");
+    load(true);
+  }
+});
 $("newer").addEventListener("click", () => {
   const before = runs.starts[runs.page - 1];
   location.hash = address(before ? { before, page: runs.page - 1 } : {});

@@ -22,7 +22,7 @@ export const scan = (text, caret = -1) => {
       const isKey = Boolean(top && !top.isList && top.key === null);
       const isOpen = token.length < 2 || !token.endsWith('"');
       if (index < caret && caret < index + token.length + (isOpen ? 1 : 0)) {
-        found.at = { start: index + 1, end: index + token.length - (isOpen ? 0 : 1), typed: text.slice(index + 1, caret), isKey, keys: stack.map(({ key }) => key), step: stack.find(({ step }) => step)?.step ?? null };
+        found.at = { start: index + 1, end: isOpen ? caret : index + token.length - 1, isOpen, typed: text.slice(index + 1, caret), isKey, keys: stack.map(({ key }) => key), step: stack.find(({ step }) => step)?.step ?? null };
       }
       if (!isKey && top?.step && (top.key === "id" || top.key === "tool")) top.step[top.key] = last;
       if (!isKey && top?.key === "name" && stack.at(-2)?.step && stack.at(-2).key === "tool") stack.at(-2).step.tool = last;

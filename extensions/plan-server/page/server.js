@@ -55,7 +55,7 @@ export const exact = (text) => JSON.parse(text, (_, value, context) => (typeof v
 export const parsed = (text) => {
   const put = (one, whole) => {
     for (const [key, value] of Object.entries(one ?? {})) {
-      if (["arguments", "inputs", "output"].includes(key)) one[key] = whole[key];
+      if (["arguments", "inputs", "original", "output"].includes(key) || (key === "value" && "decision" in one)) one[key] = whole[key];
       else if (typeof value === "object") put(value, whole[key]);
     }
     return one;

@@ -1,5 +1,5 @@
 import { showBegin } from "./begin.js";
-import { $, cut, h, hide, list, say, show } from "./dom.js";
+import { $, cut, h, hide, list, say, show, tell } from "./dom.js";
 import { check, editor, found, steps, text } from "./editor.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
@@ -51,7 +51,7 @@ $("start-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   if (starting || !ready()) return;
   starting = true;
-  say($("start-error"), "");
+  tell($("start-error"), "");
   try {
     // What runs is what is in the text now, not what was checked a moment ago.
     if (editor.checked.text !== text.value || editor.checked.profile !== $("profile").value) await check();
@@ -75,12 +75,14 @@ $("start-form").addEventListener("submit", async (event) => {
     $("start").setAttribute("aria-busy", "true");
     const approve = $("start-form").querySelector("[name=approve]:checked").value;
     const { text: source, profile } = editor.checked;
-    const { id } = await api("/api/runs", { method: "POST", body: { text: source, profile, inputs, approve } });
+    const name = $("start-name").value.trim();
+    const { id } = await api("/api/runs", { method: "POST", body: { text: source, profile, inputs, approve, ...(name ? { name } : {}) } });
+    $("start-name").value = "";
     remember(String(id), { text: source, profile, svg: editor.plan.svg, steps: steps().map(({ path, tool }) => ({ path, tool })) });
     location.hash = `#/runs/${encodeURIComponent(id)}`;
   } catch (error) {
     if (error.status === 422) refusedInputs(error);
-    else if (error.status !== 401) say($("start-error"), told(error));
+    else if (error.status !== 401) tell($("start-error"), told(error));
   } finally {
     starting = false;
     $("start").removeAttribute("aria-busy");
@@ -98,7 +100,7 @@ const refusedInputs = (error) => {
     one.fail(capital(cut(message)));
     first ??= one;
   }
-  say($("start-error"), first ? "Correct the marked inputs." : told(error));
+  tell($("start-error"), first ? "Correct the marked inputs." : told(error));
   if (list(error.body?.findings).length) found({ findings: error.body.findings, plan: null }, text.value, $("profile").value);
   first?.control.focus();
 };

@@ -22,6 +22,7 @@ const load = async () => {
     const whole = await api(runPath(), { signal: abort?.signal });
     if (values.of !== of) return;
     values.report = whole?.report ?? null;
+    values.decisions = whole?.decisions;
     live.changed();
   } catch {
     if (values.of === of) values.of = null;
@@ -136,7 +137,9 @@ const attempt = (one, began, over, only, stateOfCall) => {
 };
 
 // The answers to the questions of a step, and of its elements, the latest first.
-const answersOf = (path) => decisions(live.run).filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
+// The events leave the values of answers out.
+const answers = () => decisions(values.id === live.id && list(values.decisions).length === list(live.run?.decisions).length ? values : live.run);
+const answersOf = (path) => answers().filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
 
 // The attempts of a step, and of its elements, before each retry of the run, the latest retry first.
 const earlierOf = (path) => list(live.run?.earlier).toReversed().flatMap(({ at, attempts }) => {
@@ -168,6 +171,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
     report?.duration_ms >= 0 ? ["Took", took(lasted(report))] : null,
+    report?.duration_ms - lasted(report) >= 10 ? ["Before and after the calls", took(report.duration_ms - lasted(report))] : null,
     times(report) ? ["In detail", times(report)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
@@ -180,7 +184,7 @@ const details = (path, status, stateOfStep) => {
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,
-    answersOf(path).slice(0, LIMITS.cards).map((one) => h("p", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one))),
+    answersOf(path).slice(0, LIMITS.cards).map((one) => h("div", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one))),
     status === "waiting" ? h("p", { class: "waits-here" }, "The step waits for you. ", h("a", { href: "#asked", onclick: (event) => {
       event.preventDefault();
       $("asked").scrollIntoView();
@@ -190,7 +194,7 @@ const details = (path, status, stateOfStep) => {
     single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
-      h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
+      h("ol", { class: "items attempts", tabindex: ordered.length > 8 ? "0" : null, "aria-label": "Calls" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     earlierOf(path),

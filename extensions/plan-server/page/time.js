@@ -16,16 +16,22 @@ export const took = (ms) => {
   if (!(ms >= 0)) return "–";
   if (ms < 1) return "under 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 119_500) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const seconds = Math.round(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 // The time since an instant, in whole seconds. Its text follows the clock.
-const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : took(ms));
+const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : took(ms));
 export const since = (value) => {
   const date = instant(value);
   return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-since": date.getTime() }, age(Date.now() - date)) : "–";
+};
+// The time of today as an age, and of other days as a date, each with the whole time as its title.
+export const ago = (value) => {
+  const date = instant(value);
+  if (!date || Date.now() - date > 86_400_000) return time(value);
+  return h("span", {}, since(value), " ago");
 };
 setInterval(() => {
   for (const one of document.querySelectorAll("time[data-since]")) say(one, age(Date.now() - Number(one.dataset.since)));

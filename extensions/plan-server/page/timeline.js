@@ -1,10 +1,11 @@
 // The picture and the timeline of a run.
 
-import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
+import { $, cut, h, hide, list, plural, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
 import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
+import { moments } from "./who.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
 const rootOf = (path, known) => {
@@ -15,6 +16,9 @@ const rootOf = (path, known) => {
 // Failed elements come first, then those that run.
 const URGENT = ["failed", "waiting", "running", "cancelled", "blocked"];
 const urgency = (status) => (URGENT.indexOf(status) + 1 || URGENT.length + 1);
+
+// The number of listed elements, or inner steps, of an open step.
+const mostOf = (path) => live.opened.get(path) ?? LIMITS.rows;
 
 export const showLive = (picture) => {
   const { run } = live;
@@ -52,7 +56,7 @@ export const showLive = (picture) => {
     if (!live.opened.has(root)) continue;
     const shown = live.narrowed.has(root) ? all.filter((path) => of(path) === "failed") : all;
     const sorted = shown.map((path, at) => [urgency(of(path)), at, path]).sort(([a, b], [c, d]) => a - c || b - d);
-    for (const [, , path] of sorted.slice(0, LIMITS.rows)) rows.push({ path, all: [], inner: true });
+    for (const [, , path] of sorted.slice(0, mostOf(root))) rows.push({ path, all: [], inner: true });
   }
   const now = over ? instant(run.ended)?.getTime() : Date.now() + Math.min(Math.max(Number.isFinite(live.ahead) ? live.ahead : 0, 0), 3_600_000);
   let [from, to] = [instant(run.began)?.getTime() ?? Infinity, now ?? -Infinity];
@@ -66,35 +70,68 @@ export const showLive = (picture) => {
     put($("timeline"), "none", () => h("p", { class: "none" }, over ? "The report contains the calls of each step." : "No step has started yet."));
     return;
   }
-  const scale = { undone, from, span: Math.max(to - from, 1), to, now, over };
+  const { at, gaps } = axisOf(from, to, [...live.steps.keys()].filter((path) => roots.includes(path)));
+  const scale = { undone, from, at, span: Math.max(at(to), 1), to, now, over };
   const place = $("timeline");
   if (place.keyed !== "rows") {
     place.keyed = "rows";
     live.rows = new Map();
-    place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "rows" }), h("p", { class: "hint" })));
+    place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "moments", "aria-hidden": "true" }), h("p", { class: "hint idle" }), h("ul", { class: "rows" }), h("p", { class: "hint" })));
   }
   place.querySelector(".ticks").replaceChildren(...ticks(scale.span).map((at) => {
     const tick = h("span", {}, at ? took(at).replace(/\.0 s$| 0 (s|min)$/, (end) => (end === ".0 s" ? " s" : "")) : "0");
     tick.style.left = `${(at / scale.span) * 100}%`;
     return tick;
   }));
+  drawMoments(place.querySelector(".moments"), scale);
+  say(place.querySelector(".idle"), gaps.length ? `The axis leaves out ${took(gaps.reduce((sum, [start, end]) => sum + end - start, 0))} in which nothing ran.` : "");
   const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
-  say(place.querySelector(".hint"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report contains them.` : "");
+  say(place.querySelector(".hint:not(.idle)"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report contains them.` : "");
   const items = place.querySelector(".rows");
   rows.forEach((one, at) => {
-    const row = live.rows.get(one.path) ?? makeRow(one.path);
+    const row = live.rows.get(one.path) ?? makeRow(one.path, one.inner ? live.steps.get(one.path).root.length : 0);
     if (items.children[at] !== row.item) items.insertBefore(row.item, items.children[at] ?? null);
     drawRow(row, one, planned.get(one.path), of, scale);
   });
   while (items.childElementCount > rows.length) items.lastChild.remove();
 };
 
-const makeRow = (path) => {
+// The scale without long times in which nothing ran, such as the time before a retry: the position of a time, and the times that it leaves out.
+const axisOf = (from, to, paths) => {
+  const origin = instant(live.run.began)?.getTime() ?? 0;
+  const busy = merged(paths.flatMap((path) => {
+    const { step: report, began = 0, isEnded } = recorded(path);
+    if (isEnded && report.started_ms >= 0) return [[origin + began + report.started_ms, origin + began + report.started_ms + report.duration_ms]];
+    return live.steps.get(path).attempts.map((one) => [one.started, one.ended ?? to]);
+  }).concat(isOver(live.run) ? [] : [[to, to]]));
+  const time = busy.reduce((sum, [start, end]) => sum + end - start, 0);
+  const gaps = busy.map(([start], nth) => [nth ? busy[nth - 1][1] : from, start]).filter(([start, end]) => end - start > Math.max(time, 1000));
+  const rest = time / 20;
+  const at = (time) => time - from - gaps.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(Math.max(time, start), end) - start - rest), 0);
+  return { at, gaps };
+};
+// The times at which people have cancelled, resumed and retried the run. The list above the steps tells who has done so.
+const SIGNS_OF = { cancel: "◌ cancelled", resume: "▸ resumed", retry: "▸ retried" };
+const drawMoments = (place, { at: shown, span }) => {
+  const all = moments(live.run).slice(-6);
+  hide(place, !all.length);
+  place.style.height = `${all.length * 1.2}rem`;
+  put(place, [all, span], () => all.map(({ decision, at }, nth) => {
+    const share = Math.min(Math.max(shown(instant(at).getTime()) / span, 0), 1);
+    const mark = h("li", { class: share > 0.75 ? "late" : "" }, SIGNS_OF[decision] ?? decision);
+    mark.style.top = `${nth * 1.2}rem`;
+    mark.style[share > 0.75 ? "right" : "left"] = `${((share > 0.75 ? 1 - share : share) * 100).toFixed(2)}%`;
+    return mark;
+  }));
+};
+
+// The name of an inner row leaves out the name of its step.
+const makeRow = (path, start) => {
   const row = { item: h("li", { class: "row" }), sign: h("span", { class: "sign", "aria-hidden": "true" }), track: h("div", { class: "track", "aria-hidden": "true" }),
     status: h("span", { class: "status" }), said: h("span"), why: h("bdi") };
-  row.choose = h("button", { type: "button", class: "link", title: cut(path, 200), onclick: () => live.choose(live.chosen === path ? null : path, true) }, h("bdi", {}, cut(path, 200)));
+  row.choose = h("button", { type: "button", class: "link", title: cut(path, 200), onclick: () => live.choose(live.chosen === path ? null : path, true) }, h("bdi", {}, cut(path.slice(start).replace(/^\./, ""), 200)));
   row.open = h("button", { type: "button", class: "link open", hidden: true, onclick: () => {
-    if (!live.opened.delete(path)) live.opened.add(path);
+    if (!live.opened.delete(path)) live.opened.set(path, LIMITS.rows);
     live.changed();
   } });
   row.only = h("button", { type: "button", class: "link open", hidden: true, onclick: () => {
@@ -102,58 +139,72 @@ const makeRow = (path) => {
     live.changed();
   } }, "Failed only");
   row.note = h("span", { class: "note" });
-  row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.choose), row.track, h("div", { class: "said" }, row.status, row.said, row.why, row.open, row.only, row.note));
+  row.more = h("button", { type: "button", class: "link open", hidden: true, onclick: () => {
+    live.opened.set(path, mostOf(path) + LIMITS.rows);
+    live.changed();
+  } });
+  row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.choose), row.track, h("div", { class: "said" }, row.status, row.said, row.why, row.open, row.only, row.note, row.more));
   live.rows.set(path, row);
   return row;
 };
 
-// The number of ended elements of a list that runs, such as ", 168 of 500, 2 failed".
-const progressOf = (path, step, all, of) => {
+// The number of ended elements of a list that runs, such as ", 168 of 500, 2 failed", and the number of started elements of a list that has ended early.
+const progressOf = (path, step, all, of, isEnded) => {
   if (step?.elements === undefined || live.skipped.size) return "";
-  const ended = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length))).map(of).filter((status) => ENDED.includes(status));
+  const elements = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length)));
+  if (isEnded) return elements.length < step.elements ? `, ${elements.length.toLocaleString()} of ${plural(step.elements, "element")} started` : "";
+  const ended = elements.map(of).filter((status) => ENDED.includes(status));
   const failed = ended.filter((status) => status === "failed").length;
   return `, ${ended.length.toLocaleString()} of ${step.elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
 };
-const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, to, now, over }) => {
+const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to, now, over }) => {
   const step = live.steps.get(path);
   const status = of(path);
   const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner", undone.has(path) && "undone"].filter(Boolean).join(" ");
   if (row.item.className !== className) row.item.className = className;
   row.choose.setAttribute("aria-pressed", String(path === live.chosen));
+  const label = [cut(path, 200), cut(planned?.tool ?? "", 200), spoken(status)].filter(Boolean).join(", ");
+  if (row.choose.getAttribute("aria-label") !== label) row.choose.setAttribute("aria-label", label);
   say(row.sign, undone.has(path) ? "⤺" : SIGNS[status] ?? "·");
   say(row.status, `${spoken(status)}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
   const attempts = step?.attempts ?? [];
   const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
-  const spent = isEnded ? lasted(report) : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const spent = isEnded ? lasted(report) : ENDED.includes(status) && step?.took !== null && step?.took !== undefined ? step.took : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
-  say(row.said, `${ENDED.includes(status) ? "" : progressOf(path, step, all, of)}${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
-  say(row.why, step?.error ?? "");
+  say(row.said, `${progressOf(path, step, all, of, ENDED.includes(status))}${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : status === "running" && attempts.at(-1)?.bad && attempts.at(-1).ended !== null ? `, waits for attempt ${nth + 1}` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
+  tell(row.why, step?.error ?? "");
   // The elements of a list, and the steps of a block, are in one row that opens.
   hide(row.open, !all.length);
   if (all.length) {
     const failed = all.filter((one) => of(one) === "failed").length;
     const opened = live.opened.has(path);
     row.open.setAttribute("aria-expanded", String(opened));
-    say(row.open, opened ? "Hide the parts" : `Show ${plural(all.length, "part")}${failed ? `, ${failed.toLocaleString()} failed` : ""}`);
+    const word = all.every((one) => one[path.length] === "[" && !one.includes(".", path.length)) ? "element" : "inner step";
+    say(row.open, opened ? `Hide the ${word}s` : `Show ${plural(all.length, word)}${failed ? `, ${failed.toLocaleString()} failed` : ""}`);
     hide(row.only, !opened || !failed || failed === all.length);
     row.only.setAttribute("aria-pressed", String(live.narrowed.has(path)));
     const count = live.narrowed.has(path) ? failed : all.length;
-    say(row.note, opened && (count > LIMITS.rows || count < all.length) ? `${Math.min(count, LIMITS.rows).toLocaleString()} of ${plural(all.length, "part")}${count > LIMITS.rows ? ", failed parts first" : ""}` : "");
+    const most = mostOf(path);
+    say(row.note, opened && (count > most || count < all.length) ? `${Math.min(count, most).toLocaleString()} of ${plural(all.length, word)}${count > most ? `, failed ${word}s first` : ""}` : "");
+    hide(row.more, !opened || count <= most);
+    say(row.more, `Show ${Math.min(count - most, LIMITS.rows).toLocaleString()} more`);
   }
   const bars = isEnded && report.started_ms >= 0 ? recordedBars(report, (instant(live.run.began)?.getTime() ?? 0) + began) : attempts.flatMap((one, index) => {
     const until = one.ended ?? (over ? to : now);
     const waited = index ? 0 : waitedFor(report);
-    const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(one.started + waited, until);
-    return [turn > one.started ? [one.started, turn, "turn"] : null, turn < until || turn === one.started ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
+    // The bar of an ended step has the time beside it.
+    const start = ENDED.includes(status) && attempts.length === 1 && step.took !== null && one.ended ? Math.max(one.started, one.ended - step.took) : one.started;
+    const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(start + waited, until);
+    return [turn > start ? [start, turn, "turn"] : null, turn < until || turn === start ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
   });
   while (row.track.childElementCount > bars.length) row.track.lastChild.remove();
   bars.forEach(([start, end, tone], index) => {
     const bar = row.track.children[index] ?? row.track.appendChild(h("i"));
-    const begin = Math.min(Math.max((start - from) / span, 0), 1);
+    const begin = Math.min(Math.max(at(start) / span, 0), 1);
     bar.style.left = `${(begin * 100).toFixed(2)}%`;
-    bar.style.width = `${((Math.min(Math.max((end - from) / span, begin), 1) - begin) * 100).toFixed(2)}%`;
+    bar.style.width = `${((Math.min(Math.max(at(end) / span, begin), 1) - begin) * 100).toFixed(2)}%`;
     bar.className = tone;
   });
 };
@@ -172,7 +223,7 @@ const recordedBars = (report, origin) => {
     const waited = list(report.waits).filter(isShown);
     if (!waited.length) return [[...span(report), report.error ? "bad" : ""]];
     const made = (bad) => list(report.attempts).filter((one) => one.tool && Boolean(one.error) === bad);
-    return [[waited, "turn"], [made(false), ""], [made(true), "bad"]].flatMap(([all, tone]) => merged(all.map((one) => [...span(one), tone])));
+    return [[waited, "turn"], [made(false), ""], [made(true), "bad some"]].flatMap(([all, tone]) => merged(all.map((one) => [...span(one), tone])));
   }
   return [...waits.map((one) => [...span(one), "turn"]), ...calls.map((one) => [...span(one), one.error ? "bad" : ""])].sort(([a], [b]) => a - b);
 };

@@ -1,6 +1,8 @@
 // The name of the person who answers questions. This browser keeps the name, and the server records the name with each answer.
 
-import { $, bdi, h, hide, list, say } from "./dom.js";
+import { changesOf } from "./arguments.js";
+import { $, bdi, cut, h, hide, list, say, show } from "./dom.js";
+import { capital } from "./server.js";
 import { time } from "./time.js";
 
 const KEY = "plan-name";
@@ -15,7 +17,7 @@ const stored = () => {
 const name = () => given ?? stored();
 const showName = () => {
   hide($("who"), !name());
-  $("who").replaceChildren("Answers as ", bdi(name() ?? "", 40));
+  $("who").replaceChildren("You answer as ", bdi(name() ?? "", 40));
 };
 let settle = null;
 const ask = () => new Promise((resolve) => {
@@ -52,6 +54,10 @@ $("who").addEventListener("click", ask);
 showName();
 
 // An answer in words, such as "allowed by Ada at …, because …".
-const done = ({ decision, changed }) => ({ refuse: "refused", send: "a value was sent", allow_step: "allowed for all elements" })[decision] ?? (changed ? "allowed with changed arguments" : "allowed");
-export const sentence = (one) => [`${done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : ""].flat();
-export const decisions = (run) => list(run?.decisions).filter((one) => one && typeof one.path === "string");
+const done = ({ decision, changed }) => ({ refuse: "refused", send: "a value was sent", allow_step: "allowed for all elements", cancel: "cancelled", resume: "resumed", retry: "retried" })[decision] ?? (changed ? "allowed with changed arguments" : "allowed");
+export const sentence = (one, isFirst = false) => [`${isFirst ? capital(done(one)) : done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : "",
+  one.value === undefined ? "" : [": ", h("code", {}, cut(show(one.value), 2000))], one.original === undefined ? "" : changesOf(one.original, one.arguments)].flat();
+const all = (run) => list(run?.decisions).filter((one) => one && typeof one.path === "string");
+// The answers about steps, and the decisions about the whole run.
+export const decisions = (run) => all(run).filter(({ path }) => path);
+export const moments = (run) => all(run).filter(({ path }) => !path);

@@ -1,5 +1,6 @@
-//! The answers of people: who allowed or refused a call, or sent a value, when and why. Other files contain the times of questions, and the attempts before each retry of a run.
+//! The decisions of people: who allowed or refused a call, sent a value, or cancelled or retried a run, when and why. Other files contain the times of questions, and the attempts before each retry of a run.
 
+use crate::desk::Question;
 use crate::error::Problem;
 use crate::limits;
 use crate::live::StepEvent;
@@ -13,14 +14,15 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// An answer to a question, or a value for a waiting step.
+/// An answer to a question, a value for a waiting step, or a decision about the whole run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Answered {
     /// The id of the question. A value has no question.
     pub(crate) question: Option<String>,
+    /// The path of the call or of the waiting step, and empty for a decision about the whole run.
     pub(crate) path: String,
     pub(crate) tool: Option<String>,
-    /// `allow`, `allow_step`, `refuse` or `send`.
+    /// `allow`, `allow_step`, `refuse`, `send`, `cancel`, `resume` or `retry`.
     pub(crate) decision: String,
     /// `true` if the person has changed the arguments of the call.
     pub(crate) changed: bool,
@@ -29,36 +31,86 @@ pub(crate) struct Answered {
     /// The reason, with escapes for invisible characters.
     pub(crate) reason: Option<String>,
     pub(crate) at: String,
+    /// The arguments of a changed call before the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) original: Option<Value>,
+    /// The arguments of a changed call after the change, or of a refused call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Value>,
+    /// The value for a waiting step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<Value>,
+}
+
+/// The name and the reason with a request that decides something.
+#[derive(Default, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) by: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 impl Answered {
-    pub(crate) fn new(decision: &str, by: Option<&str>, reason: Option<&str>) -> Self {
+    pub(crate) fn new(decision: &str, named: &Named) -> Self {
         Self {
             decision: decision.to_owned(),
-            by: line(by, limits::NAME),
-            reason: line(reason, limits::REASON),
+            by: line(named.by.as_deref(), limits::NAME),
+            reason: line(named.reason.as_deref(), limits::REASON),
             at: time(SystemTime::now()),
             ..Self::default()
         }
     }
 
-    /// Describes the answer, such as `allowed by Ada at 2026-01-31T09:00:00.000Z, because …`.
-    pub(crate) fn sentence(&self) -> String {
-        let done = match &*self.decision {
+    /// Describes the decision in a word or two, such as `allowed`.
+    pub(crate) fn done(&self) -> &'static str {
+        match &*self.decision {
             "refuse" => "refused",
             "send" => "a value was sent",
             "allow_step" => "allowed for all elements",
+            "cancel" => "cancelled",
+            "resume" => "resumed",
+            "retry" => "retried",
             _ if self.changed => "allowed with changed arguments",
             _ => "allowed",
-        };
-        let by = self.by.as_deref().unwrap_or("a person without a name");
+        }
+    }
+
+    pub(crate) fn by(&self) -> &str {
+        self.by.as_deref().unwrap_or("a person without a name")
+    }
+
+    /// Describes the answer, such as `allowed by Ada at 2026-01-31T09:00:00.000Z, because “…”`.
+    pub(crate) fn sentence(&self) -> String {
         let because = self.reason.as_ref();
-        let because = because.map(|reason| format!(", because {reason}"));
+        let because = because.map(|reason| format!(", because “{reason}”"));
         format!(
-            "{done} by {by} at {}{}",
+            "{} by {} at {}{}",
+            self.done(),
+            self.by(),
             self.at,
             because.unwrap_or_default()
         )
+    }
+
+    /// Returns the answer as the answer to a question.
+    pub(crate) fn about(self, question: &Question) -> Self {
+        Self {
+            question: Some(question.id.clone()),
+            path: question.path.clone(),
+            tool: Some(question.tool.clone()),
+            // A refused call has no attempt, so its record alone has the arguments.
+            arguments: (self.decision == "refuse").then(|| question.arguments.clone()),
+            ..self
+        }
+    }
+
+    /// Returns the answer without the values in it.
+    pub(crate) fn without_values(self) -> Self {
+        Self {
+            original: None,
+            arguments: None,
+            value: None,
+            ..self
+        }
     }
 }
 
@@ -87,14 +139,12 @@ impl Earlier {
         self.path == other.path && of(self) == of(other) && self.ended_ms.is_some()
     }
 
-    /// Describes the attempt, such as `sent, attempt 1: failed: the mailbox is full`.
-    pub(crate) fn sentence(&self) -> String {
-        let nth = self.attempt.map(|nth| format!(", attempt {nth}"));
-        let nth = nth.unwrap_or_default();
+    /// Returns the status of the attempt, as a CSS class and as a word.
+    pub(crate) fn status(&self) -> &'static str {
         match (&self.error, self.ended_ms) {
-            (Some(error), _) => format!("{}{nth}: failed: {error}", self.path),
-            (None, Some(_)) => format!("{}{nth}: completed", self.path),
-            (None, None) => format!("{}{nth}: cancelled", self.path),
+            (Some(_), _) => "failed",
+            (None, Some(_)) => "completed",
+            (None, None) => "cancelled",
         }
     }
 }
@@ -210,7 +260,7 @@ impl Decisions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answered, Decisions};
+    use super::{Answered, Decisions, Named};
     use crate::limits;
     use std::path::PathBuf;
 
@@ -229,7 +279,7 @@ mod tests {
         let answer = |number: usize| Answered {
             question: Some(number.to_string()),
             path: "sent".to_owned(),
-            ..Answered::new("allow", None, None)
+            ..Answered::new("allow", &Named::default())
         };
         for number in 0..=limits::DECISIONS_OF_RUN {
             all.record("as-1", &answer(number)).unwrap();
@@ -252,10 +302,16 @@ mod tests {
     fn answers_outlive_the_process() {
         let folder = folder("outlive");
         let long = "x".repeat(5_000);
-        let answer = |question: &str, by| Answered {
+        let answer = |question: &str, by: &str| Answered {
             question: Some(question.to_owned()),
             path: "sent".to_owned(),
-            ..Answered::new("allow", Some(by), Some(&long))
+            ..Answered::new(
+                "allow",
+                &Named {
+                    by: Some(by.to_owned()),
+                    reason: Some(long.clone()),
+                },
+            )
         };
         let all = Decisions::open(&folder).unwrap();
         all.record("as-1", &answer("1", "Ada\u{202e}\n")).unwrap();

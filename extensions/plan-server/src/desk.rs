@@ -7,11 +7,12 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::run_id::Start;
+use crate::view;
 use plan_graph::Lines;
 use plan_runtime::run::{Decision, Gate, PendingCall};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, oneshot};
@@ -26,6 +27,8 @@ pub(crate) struct Question {
     /// The intent of the step, or of the nearest enclosing step with an intent.
     pub(crate) intent: String,
     pub(crate) arguments: Value,
+    /// The steps and inputs from which the arguments come, by the names of the arguments.
+    pub(crate) sources: BTreeMap<String, BTreeSet<String>>,
     /// The tools that undo the call without another question.
     pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
@@ -161,6 +164,35 @@ impl Desk {
         Ok(open.is_some_and(|open| open.answer.send(decision).is_ok()))
     }
 
+    /// Answers several questions after `record` has recorded the answers to all of them. The first refusal may end the run, and the other answers are recorded all the same.
+    /// Returns the number of answered questions.
+    pub(crate) fn answer_all(
+        &self,
+        run: &str,
+        questions: &[String],
+        decision: &Decision,
+        mut record: impl FnMut(&Question) -> Result<(), Problem>,
+    ) -> Result<usize, Problem> {
+        let mut all = self.open();
+        let numbers = questions.iter().filter_map(|it| it.parse::<u64>().ok());
+        let is_open = |number: &u64| {
+            let open = all.get(number).filter(|open| open.run == run);
+            open.is_some_and(|open| !open.answer.is_closed())
+        };
+        let mut numbers: Vec<u64> = numbers.filter(is_open).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in &numbers {
+            record(&all[number].question)?;
+        }
+        for number in &numbers {
+            if let Some(open) = all.remove(number) {
+                let _ = open.answer.send(decision.clone());
+            }
+        }
+        Ok(numbers.len())
+    }
+
     /// Opens a question about a run. The question is open until the drop of the return value.
     fn open_question(&self, run: String, number: u64, question: Question) -> Asked<'_> {
         let (answer, decided) = oneshot::channel();
@@ -212,10 +244,13 @@ impl Gate for Desk {
         let path = call.context().to_string();
         let key = call.context().idempotency_key();
         let (text, is_whole) = text_of(call.arguments());
+        let plan = self.plans.of_run(&run).await;
+        let plan = plan.as_deref();
         let question = Question {
             id: number.to_string(),
             asked: self.decisions.asked(&run, &path, &key),
-            intent: self.plans.intent(&run, &path).await,
+            intent: plan.map_or_else(String::new, |plan| view::intent(plan, &path)),
+            sources: plan.map_or_else(BTreeMap::new, |plan| view::sources(plan, &path)),
             path,
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
@@ -238,6 +273,7 @@ mod tests {
     use super::Question;
     use crate::state::tests::Fixture;
     use plan_runtime::run::Decision;
+    use std::collections::BTreeMap;
     use std::sync::mpsc;
     use std::thread;
     use std::time::Duration;
@@ -254,6 +290,7 @@ mod tests {
             description: String::new(),
             intent: String::new(),
             arguments: serde_json::Value::Null,
+            sources: BTreeMap::new(),
             undone_by: Vec::new(),
             text: String::new(),
             is_whole: true,

@@ -154,7 +154,10 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
                 .map(Self)
                 .map_err(|error| malformed(error.to_string())),
             Some(_) => Err(malformed("it is not a JSON object".into())),
-            None => Err(malformed("it is empty".into())),
+            // All members of some bodies are optional.
+            None => serde_json::from_str("{}")
+                .map(Self)
+                .map_err(|_| malformed("it is empty".into())),
         }
     }
 }

@@ -6,6 +6,7 @@ mod budget;
 mod connections;
 mod decisions;
 mod desk;
+mod draft;
 mod error;
 mod findings;
 mod folder;
@@ -29,6 +30,7 @@ mod server;
 mod state;
 mod title;
 mod tools;
+mod undoing;
 mod view;
 mod watch;
 

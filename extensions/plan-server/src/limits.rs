@@ -142,6 +142,9 @@ pub const RETRIES_OF_RUN: usize = 20;
 /// Answers of people about one run in one response.
 pub const DECISIONS_OF_RUN: usize = 200;
 
+/// Ended runs whose lengths of lists the server keeps in memory.
+pub const LISTS: usize = 1_000;
+
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 

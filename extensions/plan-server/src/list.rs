@@ -63,7 +63,7 @@ fn time(name: &str, text: Option<&String>) -> Result<Option<SystemTime>, Problem
         return Ok(None);
     };
     humantime::parse_rfc3339(text).map(Some).map_err(|_| {
-        let message = format!("`{name}` is no time: `{}`", short(text));
+        let message = format!("`{}` is not a time (parameter `{name}`)", short(text));
         Problem::bad(message, "Write a time such as `2026-01-31T09:00:00Z`.")
     })
 }
@@ -75,7 +75,8 @@ impl List {
             None => None,
             Some(text) => {
                 let age = humantime::parse_duration(text).map_err(|_| {
-                    let message = format!("`since` is no duration: `{}`", short(text));
+                    let message =
+                        format!("`{}` is not a duration (parameter `since`)", short(text));
                     Problem::bad(message, "Write a duration such as `1h` or `7days`.")
                 })?;
                 Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
@@ -91,7 +92,7 @@ impl List {
     fn filter(&self, period: Period, now: SystemTime) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
         if let Some(other) = given(self.waits_for.as_ref()).filter(|it| !WAITS.contains(it)) {
-            let message = format!("a run waits for no `{}`", short(other));
+            let message = format!("`{}` is not a value of `waits_for`", short(other));
             return Err(Problem::bad(
                 message,
                 "Write `answer`, `value`, `time` or `server`.",

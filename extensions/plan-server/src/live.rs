@@ -4,17 +4,18 @@ use crate::desk::Question;
 use crate::limits;
 use crate::metrics::{Metrics, OfCall, OfReference, OfTool};
 use crate::run_id::{Start, reading};
+use crate::run_json::has_failed;
 use crate::watch::{Watched, event};
 use axum::body::Bytes;
-use plan_graph::{Line, MessageName};
+use plan_graph::Line;
 use plan_runtime::Plan;
 use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::broadcast;
 
 /// The new state of a step, or of an element of a step.
@@ -32,6 +33,9 @@ pub(crate) struct StepEvent {
     pub(crate) started_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_ms: Option<u64>,
+    /// The milliseconds of a step with a call, as in its report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) took_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
 }
@@ -55,8 +59,10 @@ struct Channels {
     subscribers: usize,
     /// Runs in which a plan has finished: the plan of the run itself or a called plan.
     finished: HashSet<String>,
-    /// The lengths of the lists of open runs, by the steps that iterate over the lists.
+    /// The lengths of the lists of open runs and of the latest ended runs, by the steps that iterate over the lists.
     lists: HashMap<String, HashMap<String, usize>>,
+    /// The ended runs with lists, the oldest first.
+    ended: VecDeque<String>,
 }
 
 /// The channel of a run.
@@ -119,9 +125,17 @@ impl Live {
         self.channels().lists.get(run).cloned().unwrap_or_default()
     }
 
-    /// Forgets the lists of a run that has ended.
+    /// Keeps the lists of a run that has ended until enough later runs have ended.
     pub(crate) fn ended(&self, run: &str) {
-        self.channels().lists.remove(run);
+        let mut channels = self.channels();
+        if channels.lists.contains_key(run) {
+            channels.ended.push_back(run.to_owned());
+        }
+        if channels.ended.len() > limits::LISTS {
+            let oldest = channels.ended.pop_front().unwrap_or_default();
+            channels.lists.remove(&oldest);
+        }
+        drop(channels);
         self.changed(run);
     }
 
@@ -218,9 +232,26 @@ pub(crate) struct Watch {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) run: String,
     pub(crate) began: SystemTime,
+    /// The starts of the first calls of running steps.
+    pub(crate) calls: Mutex<HashMap<String, Instant>>,
 }
 
+/// The least wait of a call that is a part of the time of its step, as in reports.
+const LONG_WAIT: Duration = Duration::from_millis(200);
+
 impl Watch {
+    fn calls(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the time of a step for people: without a short time before its first call.
+    fn lasted(&self, step: &StepRef<'_>, took: Duration) -> Duration {
+        let called = self.calls().remove(&step.to_string());
+        let of_calls = called.map(|called| called.elapsed());
+        let of_calls = of_calls.filter(|it| took.saturating_sub(*it) < LONG_WAIT);
+        of_calls.unwrap_or(took)
+    }
+
     fn now(&self) -> u64 {
         let since = SystemTime::now().duration_since(self.began);
         millis(since.unwrap_or_default())
@@ -298,6 +329,9 @@ impl Observer for Watch {
 
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
         // The first attempt begins with its step.
+        if attempt == 1 && step.element().is_empty() {
+            self.calls().insert(step.to_string(), Instant::now());
+        }
         if attempt > 1 {
             self.step(step, "running", |event| {
                 event.attempt = Some(attempt);
@@ -337,7 +371,9 @@ impl Observer for Watch {
             self.metrics.references.get_or_create(&reference).inc();
         }
 
+        let lasted = self.lasted(step, took);
         self.step(step, status.name(), |event| {
+            event.took_ms = Some(millis(lasted));
             let ended = self.now();
             event.started_ms = Some(ended.saturating_sub(millis(took)));
             event.ended_ms = Some(ended);
@@ -354,7 +390,7 @@ impl Observer for Watch {
 
     fn step_blocked(&self, step: &StepRef<'_>, by: &plan_runtime::plan::Step) {
         self.step(step, "blocked", |event| {
-            event.error = Some(format!("step `{}` has failed", MessageName(&by.id)));
+            event.error = Some(has_failed(&by.id));
         });
     }
 }

@@ -96,7 +96,7 @@ impl Metrics {
         );
         it.register(
             "reference_errors",
-            "References without a target, by the profile and by the time of the error: before or during the run",
+            "Errors about references to missing values. The labels are the profile, and `before` or `during` the run",
             all.references.clone(),
         );
         it.register(

@@ -1,7 +1,6 @@
 //! The plans of runs. The server parses the text of a plan once, and not for each question and each state of a run.
 
 use crate::limits;
-use crate::view;
 use plan_runtime::Plan;
 use plan_runtime::journal::{Journal, JournalError, Sqlite, spi::RunInfo};
 use std::collections::HashMap;
@@ -48,11 +47,10 @@ impl Plans {
         Ok(plan)
     }
 
-    /// Returns the intent of a run's step, or an empty string if the plan cannot be read.
-    pub(crate) async fn intent(&self, run: &str, path: &str) -> String {
+    /// Returns the plan of a run, or `None` if the plan cannot be read.
+    pub(crate) async fn of_run(&self, run: &str) -> Option<Arc<Plan>> {
         let info = self.info(run).await.ok().flatten();
-        let plan = info.and_then(|info| self.parse(info.document).ok());
-        plan.map_or_else(String::new, |plan| view::intent(&plan, path))
+        self.parse(info?.document).ok()
     }
 }
 

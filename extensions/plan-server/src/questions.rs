@@ -1,7 +1,7 @@
 //! The requests about the questions before calls.
 
 use crate::answer::Text;
-use crate::decisions::Answered;
+use crate::decisions::{Answered, Named};
 use crate::desk::{Question, whole_text};
 use crate::error::{Json, Path, Problem, short};
 use crate::limits;
@@ -19,8 +19,8 @@ use std::collections::HashMap;
 #[derive(Deserialize)]
 pub(crate) struct Decide {
     decision: String,
-    by: Option<String>,
-    reason: Option<String>,
+    #[serde(flatten)]
+    named: Named,
     /// The changed arguments of an allowed call.
     arguments: Option<Value>,
 }
@@ -32,25 +32,21 @@ pub(crate) async fn decide(
 ) -> Answer {
     state
         .blocking(move |state| {
-            let changed = asked.arguments.is_some();
-            let (by, reason) = (asked.by.as_deref(), asked.reason.as_deref());
-            let answered = Answered::new(&asked.decision, by, reason);
+            let arguments = asked.arguments.clone();
+            let answered = Answered::new(&asked.decision, &asked.named);
             let decision = match &*asked.decision {
                 "allow" => match asked.arguments {
                     Some(arguments) => state.change(&id, &question, arguments)?,
                     None => Decision::Allow,
                 },
-                _ if changed => {
+                _ if arguments.is_some() => {
                     return Err(Problem::bad(
                         "the decision has `arguments`",
                         "Only `allow` accepts changed arguments.",
                     ));
                 }
                 "allow_step" => Decision::AllowStep,
-                "refuse" => Decision::Refuse(match reason.map(str::trim) {
-                    None | Some("") => "no reason was given".to_owned(),
-                    Some(reason) => reason.chars().take(limits::REASON).collect(),
-                }),
+                "refuse" => refusal(&asked.named),
                 other => {
                     let message = format!("`{}` is not a decision", short(other));
                     return Err(Problem::bad(
@@ -60,12 +56,15 @@ pub(crate) async fn decide(
                 }
             };
             let record = |asked: &Question| {
-                let answered = Answered {
-                    question: Some(asked.id.clone()),
-                    path: asked.path.clone(),
-                    tool: Some(asked.tool.clone()),
-                    changed,
-                    ..answered
+                let answered = answered.about(asked);
+                let answered = match arguments {
+                    Some(arguments) => Answered {
+                        changed: true,
+                        original: Some(asked.arguments.clone()),
+                        arguments: Some(arguments),
+                        ..answered
+                    },
+                    None => answered,
                 };
                 tracing::info!(
                     run = id,
@@ -82,6 +81,62 @@ pub(crate) async fn decide(
             Err(state.no_question(&id, &question))
         })
         .await
+}
+
+/// `POST /api/runs/{id}/questions`.
+#[derive(Deserialize)]
+pub(crate) struct DecideAll {
+    questions: Vec<String>,
+    decision: String,
+    #[serde(flatten)]
+    named: Named,
+}
+
+pub(crate) async fn decide_all(
+    From(state): Shared,
+    Path(id): Path<String>,
+    Json(asked): Json<DecideAll>,
+) -> Answer {
+    state
+        .blocking(move |state| {
+            let decision = match &*asked.decision {
+                "allow" => Decision::Allow,
+                "refuse" => refusal(&asked.named),
+                other => {
+                    let message =
+                        format!("`{}` is not a decision about several calls", short(other));
+                    return Err(Problem::bad(message, "Write `allow` or `refuse`."));
+                }
+            };
+            let answered = Answered::new(&asked.decision, &asked.named);
+            let record = |question: &Question| {
+                let answered = answered.clone().about(question);
+                tracing::info!(
+                    run = id,
+                    question = question.id,
+                    tool = question.tool,
+                    "a call was {}",
+                    answered.sentence()
+                );
+                state.decisions.record(&id, &answered)
+            };
+            let count = state
+                .desk
+                .answer_all(&id, &asked.questions, &decision, record)?;
+            match (count, asked.questions.first()) {
+                (0, Some(first)) => Err(state.no_question(&id, first)),
+                _ => Ok(axum::Json(json!({"answered": count}))),
+            }
+        })
+        .await
+}
+
+/// Returns the refusal of a call with the reason of a person.
+fn refusal(named: &Named) -> Decision {
+    Decision::Refuse(match named.reason.as_deref().map(str::trim) {
+        None | Some("") => "no reason was given".to_owned(),
+        Some(reason) => reason.chars().take(limits::REASON).collect(),
+    })
 }
 
 impl State {
@@ -119,7 +174,7 @@ impl State {
                 format!("the call was {}", answered.sentence()),
                 "Your answer has no effect, because each question takes one answer. Open the run to see its state.",
             )
-            .with("decision", json!(answered)),
+            .with("decision", json!(answered.without_values())),
             None => problem(
                 format!("question `{}` of the run is closed", short(question)),
                 "Your answer has no effect: the run has ended, or the server has restarted and asks again. Open the run, and answer the questions that it still shows.",

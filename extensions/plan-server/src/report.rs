@@ -1,17 +1,21 @@
 //! The report of a run as a page of HTML.
 
 use crate::answer::Text;
+use crate::decisions::{Answered, Earlier};
 use crate::error::{Path, Query, shortened};
 use crate::picture::escape;
-use crate::run_json::{cause, report, time};
+use crate::run_json::{cause, progress, report, time};
 use crate::runs::{Answer, Shared};
 use crate::state::State;
+use crate::undoing::{NotUndone, Undone, grouped, not_undone, undone};
+use crate::view;
 use axum::extract::State as From;
 use axum::response::Response;
 use plan_graph::{Html, MessageName};
-use plan_runtime::journal::RunSummary;
+use plan_runtime::journal::{RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::Value;
+use std::time::Duration;
 
 /// The maximum number of characters of an input in a report.
 const INPUT: usize = 2_000;
@@ -32,68 +36,197 @@ pub(crate) async fn page(
     let run = id.clone();
     state
         .look(&run, move |state| {
+            let run = state.summary(&id)?;
             let report = report(state, &id, true)?;
-            let html = if asked.alone {
+            let page = if asked.alone {
                 report.to_html()
             } else {
                 report.to_html_linked("/report.css", "/report.js")
             };
-            let run = state.summary(&id)?;
             let error = cause(state, &run, &report)?;
-            let (_, inputs) = state.document(&id)?;
-            let head = head(state, &run, error.as_deref(), &inputs);
-            // The name of the plan has no markup, so the first heading is the title.
-            let html = match html.split_once("</h1>") {
-                Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
-                None => html,
+            let (plan, inputs) = state.plan(&id)?;
+            let mut events = Vec::new();
+            progress(&report, "", Duration::ZERO, &mut events);
+            let undone = undone(&plan, &report);
+            let remains = match run.state {
+                _ if run.ended.is_none() => Vec::new(),
+                RunState::Done => Vec::new(),
+                _ => {
+                    let steps = view::steps(&plan, state.server.toolbox().contracts());
+                    not_undone(&steps, &undone, &events)
+                }
             };
-            let text = Text::of(&state.answers, html.into_bytes())?;
+            let mut html = Html::new(escape);
+            write_outcome(&mut html, state.state_of(&run), error.as_deref());
+            write_undoing(&mut html, &undone, &remains);
+            write_facts(&mut html, state, &run, &inputs);
+            let head = html.finish();
+            // The name of the plan has no markup, so the first heading is the title.
+            let page = match page.split_once("</h1>") {
+                Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
+                None => page,
+            };
+            let text = Text::of(&state.answers, page.into_bytes())?;
             Ok(text.response("text/html; charset=utf-8"))
         })
         .await
 }
 
-/// Returns the state of the run, its error, its id, its times, the answers of people and its inputs.
-fn head(state: &State, run: &RunSummary, error: Option<&str>, inputs: &Value) -> String {
-    let name = state.state_of(run);
-    let (class, sign) = match name {
+/// Writes the state of the run and its error.
+fn write_outcome(html: &mut Html, state: &str, error: Option<&str>) {
+    let (class, sign) = match state {
         "done" => ("completed", '✓'),
         "failed" => ("failed", '✗'),
         "cancelled" => ("cancelled", '◌'),
         _ => ("running", '▸'),
     };
-    let mut html = Html::new(escape);
     html.tag("ul").attr("class", "totals").inside(|list| {
         let item = list.tag("li").attr("class", class);
-        item.text(format_args!("{sign} {name}"));
+        item.text(format_args!("{sign} {state}"));
     });
     if let Some(error) = error {
-        html.tag("p").attr("class", "error").text(error);
+        let p = html.tag("p").attr("class", "error");
+        p.inside(|p| p.prose(error));
     }
+}
+
+/// Writes the undo steps that ran, and the calls whose effects remain.
+fn write_undoing(html: &mut Html, undone: &[Undone], remains: &[NotUndone]) {
+    if !undone.is_empty() {
+        html.tag("h2").text("Undone");
+        html.tag("ul").attr("class", "items").inside(|list| {
+            for Undone {
+                path,
+                undoes,
+                status,
+            } in undone
+            {
+                let line = format!("`{path}` undoes `{undoes}`: {status}");
+                list.tag("li").inside(|item| item.prose(line));
+            }
+        });
+    }
+    if !remains.is_empty() {
+        html.tag("h2").text("Not undone");
+        html.markup("<p class=\"hint\">These calls may have changed something, and no undo step has reversed them. Check their effects, and correct them yourself if necessary.</p>");
+        html.tag("ul").attr("class", "items").inside(|list| {
+            for line in grouped(remains) {
+                list.tag("li").inside(|item| item.prose(line));
+            }
+        });
+    }
+}
+
+/// Writes a time in UTC. The script of the page replaces it by the local time of the reader.
+fn write_time(html: &mut Html, at: &str) {
+    let short = at.split_once('.').map_or(at, |(short, _)| short);
+    let shown = format!("{} UTC", short.trim_end_matches('Z').replace('T', " "));
+    html.tag("time").attr("datetime", at).text(shown);
+}
+
+/// Writes the id of the run, its times, the decisions of people, the attempts before retries, and the inputs.
+fn write_facts(html: &mut Html, state: &State, run: &RunSummary, inputs: &Value) {
     html.tag("dl").inside(|list| {
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
+        list.tag("dt").text("Began");
+        list.tag("dd").inside(|dd| write_time(dd, &time(run.began)));
         if let Some(ended) = run.ended {
             list.tag("dt").text("Ended");
-            list.tag("dd").text(time(ended));
+            list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
         for answered in state.decisions.of_run(&run.id) {
-            list.tag("dt")
-                .text(format_args!("Answer for {}", answered.path));
-            list.tag("dd").text(answered.sentence());
+            match &*answered.path {
+                "" => list.tag("dt").text("Decision about the run"),
+                path => list.tag("dt").text(format_args!("Answer for {path}")),
+            }
+            list.tag("dd").inside(|dd| write_answer(dd, &answered));
         }
-        for retried in state.decisions.earlier(&run.id) {
+        for (nth, retried) in state.decisions.earlier(&run.id).iter().enumerate() {
             list.tag("dt")
-                .text(format_args!("Before the retry at {}", retried.at));
-            let tries = retried.attempts.iter().map(|it| it.sentence());
-            list.tag("dd").text(tries.collect::<Vec<_>>().join("; "));
+                .text(format_args!("Before retry {}", nth + 1));
+            list.tag("dd").inside(|dd| {
+                write_time(dd, &retried.at);
+                dd.tag("ul").inside(|list| {
+                    for it in &retried.attempts {
+                        list.tag("li").inside(|item| write_earlier(item, it));
+                    }
+                });
+            });
         }
         for (input, value) in inputs.as_object().into_iter().flatten() {
             list.tag("dt")
                 .text(format_args!("Input {}", MessageName(input)));
-            list.tag("dd")
-                .inside(|dd| dd.tag("code").text(shortened(&value.to_string(), INPUT)));
+            write_value(list, value);
         }
     });
-    html.finish()
+}
+
+fn write_value(list: &mut Html, value: &Value) {
+    let text = shortened(&value.to_string(), INPUT).into_owned();
+    list.tag("dd").inside(|dd| dd.tag("code").text(text));
+}
+
+fn write_answer(dd: &mut Html, answered: &Answered) {
+    dd.text(format_args!("{} by ", answered.done()));
+    dd.tag("strong").text(answered.by());
+    dd.text(", ");
+    write_time(dd, &answered.at);
+    if let Some(reason) = &answered.reason {
+        dd.text(format_args!(", because “{reason}”"));
+    }
+    let code = |dd: &mut Html, value: &Value| {
+        dd.tag("code").text(shortened(&value.to_string(), INPUT));
+    };
+    if let Some(value) = &answered.value {
+        dd.text(": ");
+        code(dd, value);
+    }
+    let (Some(original), Some(changed)) = (&answered.original, &answered.arguments) else {
+        if let Some(refused) = &answered.arguments {
+            dd.text("; the arguments were ");
+            code(dd, refused);
+        }
+        return;
+    };
+    let names = |of: &Value| of.as_object().cloned().unwrap_or_default();
+    let (before, after) = (names(original), names(changed));
+    let mut all: Vec<&String> = before.keys().chain(after.keys()).collect();
+    all.sort_unstable();
+    all.dedup();
+    dd.tag("ul").inside(|list| {
+        for name in all {
+            let (before, after) = (before.get(name), after.get(name));
+            if before == after {
+                continue;
+            }
+            list.tag("li").inside(|item| {
+                item.tag("code").text(MessageName(name));
+                item.text(": ");
+                for (label, value) in [("originally ", before), (", changed to ", after)] {
+                    item.text(label);
+                    match value {
+                        Some(value) => code(item, value),
+                        None => item.text("no value"),
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Writes an attempt before a retry, such as `sent, attempt 1: failed: the mailbox is full`.
+fn write_earlier(item: &mut Html, it: &Earlier) {
+    item.tag("code").text(&it.path);
+    if let Some(nth) = it.attempt {
+        item.text(format_args!(", attempt {nth}"));
+    }
+    item.text(": ");
+    let status = it.status();
+    let tag = item.tag("strong").attr("class", status);
+    tag.text(status);
+    if let Some(error) = &it.error {
+        item.text(": ");
+        item.prose(error);
+    }
 }

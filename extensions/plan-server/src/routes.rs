@@ -31,6 +31,7 @@ pub(crate) fn router(
         .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(report::page))
         .route("/api/questions", get(questions::questions))
+        .route("/api/runs/{id}/questions", post(questions::decide_all))
         .route("/api/runs/{id}/questions/{question}", question)
         .route("/api/runs/{id}/plan", get(again::plan))
         .route("/api/runs/{id}/again", post(again::again))

@@ -6,12 +6,12 @@ use crate::limits;
 use crate::live::{StepEvent, millis};
 use crate::run_id::{Start, reading, request_of};
 use crate::state::{State, now, state_name};
+use crate::undoing::{not_undone, undone};
 use crate::view;
 use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
-use plan_runtime::plan::Role;
 use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
 use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
@@ -99,10 +99,13 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     json["svg"] = json!(crate::picture::svg(&steps));
     json["steps"] = json!(steps);
     json["questions"] = json!(state.desk.questions(id));
-    json["decisions"] = json!(state.decisions.of_run(id));
+    let decisions = state.decisions.of_run(id).into_iter();
+    let decisions = decisions.map(|it| if has_values { it } else { it.without_values() });
+    json["decisions"] = json!(decisions.collect::<Vec<_>>());
     json["earlier"] = json!(state.decisions.earlier(id));
     json["waits"] = json!([]);
     json["undone"] = json!([]);
+    json["not_undone"] = json!([]);
     json["error"] = Value::Null;
     match report {
         Ok(report) => {
@@ -111,14 +114,18 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
                 waiting(&plan, &report, ("", ""), &mut waits);
                 json["waits"] = Value::Array(waits);
             }
-            let mut steps = Vec::new();
-            progress(&report, "", Duration::ZERO, &mut steps);
+            let mut events = Vec::new();
+            progress(&report, "", Duration::ZERO, &mut events);
             let lists = state.live.lists(id);
-            for step in steps.iter_mut().filter(|step| step.attempt.is_none()) {
+            for step in events.iter_mut().filter(|step| step.attempt.is_none()) {
                 step.elements = lists.get(&step.path).copied();
             }
-            json["progress"] = json!(steps);
-            json["undone"] = undone(&plan, &report);
+            json["progress"] = json!(events);
+            let undone = undone(&plan, &report);
+            json["undone"] = json!(undone);
+            if run.ended.is_some() && run.state != RunState::Done {
+                json["not_undone"] = json!(not_undone(&steps, &undone, &events));
+            }
             json["error"] = json!(cause(state, &run, &report)?);
             json["report"] = json!(report);
         }
@@ -142,27 +149,30 @@ fn is_open(status: &Status) -> bool {
 }
 
 /// Adds the steps of a run that wait for a value, with the types of the values. `around` contains two paths of the enclosing step: the path for signals, and the path for people.
-fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
+fn waiting(top: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
     for step in report.steps() {
         let path = format!("{}{}", around.0, step.id());
         let shown = format!("{}{}", around.1, MessageName(step.id()));
         if is_open(step.status()) {
             // Only a waiting step can get a value.
-            let type_name = match check_signal(plan, &path, Value::Null) {
+            let type_name = match check_signal(top, &path, Value::Null) {
                 Ok(_) => Some("any JSON value".to_owned()),
                 Err(SignalError::Type { type_name, .. }) => Some(type_name),
                 Err(_) => None,
             };
             if let Some(type_name) = type_name {
                 let type_name = Line(type_name).to_string();
-                waits.push(json!({"path": path, "step": shown, "type": type_name}));
+                let intent = view::intent(top, &shown);
+                waits.push(
+                    json!({"path": path, "step": shown, "type": type_name, "intent": intent}),
+                );
             }
         }
         for attempt in step.attempts() {
             let element = element(attempt);
             for inside in attempt.inside() {
                 let (path, shown) = (format!("{path}{element}."), format!("{shown}{element}."));
-                waiting(plan, inside, (&path, &shown), waits);
+                waiting(top, inside, (&path, &shown), waits);
             }
         }
     }
@@ -188,7 +198,12 @@ pub(crate) fn attempts(state: &State, id: &str) -> Result<Vec<Earlier>, Problem>
 }
 
 /// Adds the events of a run so far, in the form of the events for watchers.
-fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<StepEvent>) {
+pub(crate) fn progress(
+    report: &Report,
+    around: &str,
+    began: Duration,
+    events: &mut Vec<StepEvent>,
+) {
     let at = |time: Duration| Some(millis(began.saturating_add(time)));
     for step in report.steps() {
         if matches!(step.status(), Status::NotStarted) || events.len() >= PROGRESS {
@@ -219,6 +234,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                     .filter(|_| element.is_empty() && attempt.number() == 1)
                     .map_or_else(|| at(attempt.started()), at),
                 ended_ms: ended.and_then(at),
+                took_ms: None,
                 error: attempt.error().map(ToString::to_string),
             });
         }
@@ -237,26 +253,18 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
             elements: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
             ended_ms: step.ended().and_then(at),
-            error: step.error().map(ToString::to_string),
+            took_ms: None,
+            error: match step.status() {
+                Status::Blocked { by, .. } => Some(has_failed(by)),
+                _ => step.error().map(ToString::to_string),
+            },
         });
     }
 }
 
-/// Returns the undo steps that ran, with their statuses.
-fn undone(plan: &Plan, report: &Report) -> Value {
-    let steps = plan.steps.iter().zip(report.steps());
-    steps
-        .filter_map(|(step, report)| {
-            let Role::Undo(of) = step.role else {
-                return None;
-            };
-            let undoes = MessageName(&plan.steps.get(of)?.id).to_string();
-            let has_run = !matches!(report.status(), Status::NotStarted | Status::Skipped);
-            has_run.then(
-                || json!({"path": MessageName(report.id()).to_string(), "undoes": undoes, "status": report.status().name()}),
-            )
-        })
-        .collect()
+/// Returns the reason of a blocked step.
+pub(crate) fn has_failed(step: &str) -> String {
+    format!("step `{}` has failed", MessageName(step))
 }
 
 /// Returns the error of a run. A cancellation, a deadline and a limit end a run without a failed step.
@@ -275,7 +283,12 @@ pub(crate) fn cause(
 /// Returns the error of the first failed step.
 fn error(report: &Report) -> Option<String> {
     report.steps().iter().find_map(|step| match step.status() {
-        Status::Failed(error) => Some(format!("step `{}`: {error}", MessageName(step.id()))),
+        Status::Failed(error) => {
+            let indices = step.element().iter();
+            let element: String = indices.map(|at| format!("[{at}]")).collect();
+            let id = MessageName(step.id());
+            Some(format!("step `{id}{element}`: {error}"))
+        }
         _ => None,
     })
 }

@@ -1,7 +1,8 @@
 //! The requests about plans and runs.
 
 use crate::answer::{TOO_LARGE, Text};
-use crate::decisions::Answered;
+use crate::decisions::{Answered, Named};
+use crate::draft::draft;
 use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
@@ -58,6 +59,7 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
                     "dialect": null,
                     "findings": findings_json(text, &findings),
                     "plan": null,
+                    "draft": draft(text),
                 }),
             };
             Ok(axum::Json(checked))
@@ -78,6 +80,8 @@ pub(crate) struct Begin {
     #[serde(default)]
     inputs: Value,
     approve: Option<String>,
+    /// The name of the run's plan, in place of the name in the document.
+    name: Option<String>,
 }
 
 pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answer<Response> {
@@ -92,16 +96,20 @@ pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answ
         }
     };
     state
-        .blocking(move |state| start(state, &asked.text, asked.inputs, Start { asks, profile }))
+        .blocking(move |state| {
+            let name = asked.name.as_deref().unwrap_or_default();
+            let how = Start { asks, profile };
+            start(state, &asked.text, asked.inputs, (how, name))
+        })
         .await
 }
 
-/// Starts a run of a plan, under a new id.
+/// Starts a run of a plan, under a new id. An empty name leaves the name of the plan.
 pub(crate) fn start(
     state: &Arc<State>,
     text: &str,
     inputs: Value,
-    how: Start,
+    (how, name): (Start, &str),
 ) -> Result<Response, Problem> {
     let document = state.read_for_run(text, how.profile).map_err(|findings| {
         let problem = Problem::new(
@@ -123,7 +131,7 @@ pub(crate) fn start(
         return Err(problem.with("inputs", wrong));
     }
     // Plan JSON has a name, which may be the name of a plan without a name.
-    let text = titled(document.plan());
+    let text = titled(document.plan(), name);
     let document = text
         .as_deref()
         .and_then(|text| state.reader(how.profile).read(text).ok())
@@ -172,8 +180,8 @@ pub(crate) struct Send {
     path: String,
     #[serde(default)]
     value: Value,
-    by: Option<String>,
-    reason: Option<String>,
+    #[serde(flatten)]
+    named: Named,
 }
 
 pub(crate) async fn signal(
@@ -184,7 +192,7 @@ pub(crate) async fn signal(
     state
         .blocking(move |state| {
             state.summary(&id)?;
-            let sent = now(state.server.signal(&id, &asked.path, asked.value));
+            let sent = now(state.server.signal(&id, &asked.path, asked.value.clone()));
             sent.map_err(|error| match error {
                 SignalError::Journal(error) => Problem::storage(&error),
                 SignalError::Ended | SignalError::Second { .. } => Problem::new(
@@ -200,10 +208,10 @@ pub(crate) async fn signal(
                     "Look at the run: it lists the waiting steps and the types of their values.",
                 ),
             })?;
-            let (by, reason) = (asked.by.as_deref(), asked.reason.as_deref());
             let answered = Answered {
                 path: Line(asked.path).to_string(),
-                ..Answered::new("send", by, reason)
+                value: Some(asked.value),
+                ..Answered::new("send", &asked.named)
             };
             tracing::info!(run = id, path = answered.path, "{}", answered.sentence());
             let recorded = state.decisions.record(&id, &answered);
@@ -214,7 +222,12 @@ pub(crate) async fn signal(
         .await
 }
 
-pub(crate) async fn cancel(From(state): Shared, Path(id): Path<String>) -> Answer {
+/// `POST /api/runs/{id}/cancel`.
+pub(crate) async fn cancel(
+    From(state): Shared,
+    Path(id): Path<String>,
+    Json(named): Json<Named>,
+) -> Answer {
     state
         .blocking(move |state| {
             let run = state.summary(&id)?;
@@ -226,9 +239,24 @@ pub(crate) async fn cancel(From(state): Shared, Path(id): Path<String>) -> Answe
                     "There is nothing to cancel.",
                 ));
             }
-            let cancelled = now(state.server.cancel(&id));
-            cancelled.map_err(|error| Problem::storage(&error))?;
+            state.cancel(&id, &named)?;
             Ok(axum::Json(json!({})))
         })
         .await
+}
+
+impl State {
+    /// Cancels a run, and records the decision.
+    pub(crate) fn cancel(&self, id: &str, named: &Named) -> Result<(), Problem> {
+        now(self.server.cancel(id)).map_err(|error| Problem::storage(&error))?;
+        self.decided(id, &Answered::new("cancel", named))
+    }
+
+    /// Records a decision about a whole run.
+    pub(crate) fn decided(&self, id: &str, decision: &Answered) -> Result<(), Problem> {
+        tracing::info!(run = id, "the run was {}", decision.sentence());
+        let recorded = self.decisions.record(id, decision);
+        self.live.changed(id);
+        recorded
+    }
 }

@@ -27,7 +27,7 @@ const SAMPLES: [Sample; 7] = [
     Sample {
         name: "faulty",
         title: "Reply to an e-mail, with errors",
-        about: "The plan has five errors. The editor underlines each error and offers a correction.",
+        about: "The plan has five errors. The editor underlines each error, and shows how to correct it.",
         is_ready: false,
         dialect: "action plan",
         text: include_str!("samples/faulty.json"),
@@ -42,7 +42,7 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         name: "contacts",
-        title: "Write to everybody who is found",
+        title: "Find people, and write an e-mail to each",
         about: "Finds people, and writes an e-mail to each of them. You allow the e-mails one by one, or all together.",
         is_ready: true,
         dialect: "tool plan",

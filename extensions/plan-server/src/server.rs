@@ -23,7 +23,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -267,6 +267,7 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
                 metrics: Arc::clone(&for_runs.metrics),
                 run: of.id.clone(),
                 began: of.began,
+                calls: Mutex::default(),
             };
             run.gate(Arc::clone(&for_runs.desk))
                 .concurrency(limits::CALLS_OF_RUN)

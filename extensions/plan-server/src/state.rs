@@ -1,7 +1,7 @@
 //! The state that the handlers of requests share.
 
 use crate::answer::Room;
-use crate::decisions::{Decisions, Earlier};
+use crate::decisions::Decisions;
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::findings::{is_of_reference, severity};
@@ -10,7 +10,6 @@ use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::plans::Plans;
 use crate::run_id::reading;
-use crate::run_json::attempts;
 use crate::title::{NO_NAME, title};
 use crate::tools::Office;
 use axum::http::StatusCode;
@@ -39,7 +38,7 @@ pub(crate) fn now<T>(answer: impl Future<Output = T>) -> T {
 /// The approximate number of runs that the server deletes together.
 const MOST_DELETED: usize = 128;
 
-fn bytes_of(info: &RunInfo) -> usize {
+pub(crate) fn bytes_of(info: &RunInfo) -> usize {
     info.document.len() + info.inputs.len()
 }
 
@@ -266,7 +265,7 @@ impl State {
     }
 
     /// Reserves room for a new run. The run keeps the room until its end, unless [`settle`](Self::settle) finds no such run.
-    fn reserve(&self, id: &str, bytes: usize) -> Result<(), Problem> {
+    pub(crate) fn reserve(&self, id: &str, bytes: usize) -> Result<(), Problem> {
         self.has_room()?;
         let mut open = self.open();
         let has_room =
@@ -280,7 +279,7 @@ impl State {
 
     /// Keeps the memory of a submitted run reserved, and frees the memory of a rejected run. A concurrent request may
     /// submit the run, so the journal decides.
-    fn settle(&self, id: &str, bytes: usize) {
+    pub(crate) fn settle(&self, id: &str, bytes: usize) {
         let found = self.find(id);
         let mut open = self.open();
         match found {
@@ -369,33 +368,9 @@ impl State {
         Ok((info.document, inputs))
     }
 
-    fn info(&self, id: &str) -> Result<RunInfo, Problem> {
+    pub(crate) fn info(&self, id: &str) -> Result<RunInfo, Problem> {
         let info = now(self.plans.info(id)).map_err(|error| Problem::storage(&error))?;
         info.ok_or_else(|| Problem::no_run(id))
-    }
-
-    /// Resumes a failed run at its failure. The run is open again, so it needs room.
-    pub(crate) fn retry(&self, id: &str) -> Result<(), Problem> {
-        let bytes = bytes_of(&self.info(id)?);
-        self.reserve(id, bytes)?;
-        // The retry removes the records of the repeated attempts.
-        let before = attempts(self, id).unwrap_or_default();
-        let retried = now(self.server.retry_failed(id));
-        self.settle(id, bytes);
-        if retried.is_ok() {
-            let after = attempts(self, id).unwrap_or_default();
-            let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
-            let gone = before.into_iter().filter(is_gone);
-            self.decisions.retried(id, gone.collect());
-        }
-        retried.map_err(|error| {
-            Problem::new(
-                StatusCode::CONFLICT,
-                "CANNOT_RETRY",
-                error.to_string(),
-                "Only a run that has failed or was cancelled can be retried. “Run again…” on the page of the run, or `POST /api/runs/{id}/again`, starts a new run of the plan.",
-            )
-        })
     }
 
     /// Counts the runs that have ended since the last time. An observer learns of the end a little before the journal does.

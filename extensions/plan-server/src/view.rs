@@ -9,7 +9,7 @@ use plan_runtime::dynamic::{Contracts, Toolbox};
 use plan_runtime::plan::{Body, Input, Role, Source, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The most names of blocked steps for each step. All names would take space quadratic in the number of steps.
 const NAMES: usize = 100;
@@ -237,6 +237,47 @@ pub(crate) fn intent(plan: &Plan, path: &str) -> String {
     found.unwrap_or_else(|| intent_of(step))
 }
 
+/// Returns the innermost step with a path such as `trip[2].hotel`, with its plan.
+fn innermost<'p>(plan: &'p Plan, path: &str) -> Option<(&'p Plan, &'p Step)> {
+    plan.steps.iter().find_map(|step| {
+        let rest = path.strip_prefix(&*written(step))?;
+        let inner = rest.trim_start_matches(|c: char| c == '[' || c == ']' || c.is_ascii_digit());
+        match inner.strip_prefix('.') {
+            Some(rest) => inside(&step.body)
+                .into_iter()
+                .find_map(|plan| innermost(plan, rest)),
+            None => inner.is_empty().then_some((plan, step)),
+        }
+    })
+}
+
+/// Returns the steps and inputs from which the arguments of a call come, by the names of the arguments.
+pub(crate) fn sources(plan: &Plan, path: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut sources: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let Some((plan, step)) = innermost(plan, path) else {
+        return sources;
+    };
+    let name = |of: Source| Some(MessageName(plan.name_of(of)?).to_string());
+    // The element of a list comes from the sources of the list.
+    let list = match &step.body {
+        Body::For(each) => each.list.reads(),
+        _ => Vec::new(),
+    };
+    for action in step.actions() {
+        for usage in action.args.references() {
+            let end = usage.place.find(['.', '[']).unwrap_or(usage.place.len());
+            let of = match usage.reference.source {
+                Source::Local(_) => list.clone(),
+                source => vec![source],
+            };
+            let names = of.into_iter().filter_map(name);
+            let argument = usage.place[..end].to_owned();
+            sources.entry(argument).or_default().extend(names);
+        }
+    }
+    sources
+}
+
 /// Returns the keyword of a body, or an empty string for a plain call.
 fn form(body: &Body) -> &'static str {
     match body {
@@ -331,6 +372,21 @@ mod tests {
             assert_eq!(intent(path), r"Plan\u{202e} the trip.", "{path}");
         }
         assert_eq!(intent("trips"), "");
+    }
+
+    #[test]
+    fn arguments_have_their_sources() {
+        let toolbox = toolbox(Throttle::new());
+        let of = |name: &str, path: &str| {
+            let (_, text) = crate::samples::all().find(|(it, _)| *it == name).unwrap();
+            let document = toolbox.read(text).unwrap();
+            serde_json::to_value(super::sources(document.plan(), path)).unwrap()
+        };
+        let expected = serde_json::json!({"to": ["inbox"], "subject": ["inbox"], "text": ["text"]});
+        assert_eq!(of("reply", "sent"), expected);
+        let expected = serde_json::json!({"to": ["people"]});
+        assert_eq!(of("contacts", "sent[3]"), expected);
+        assert_eq!(of("contacts", "other"), serde_json::json!({}));
     }
 
     #[test]

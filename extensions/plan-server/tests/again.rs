@@ -126,6 +126,45 @@ fn a_plan_runs_again() {
     assert_eq!(server.get("/api/runs/none/plan").0, 404);
 }
 
+/// The first refusal ends the run, and the record has all refusals.
+#[test]
+fn an_answer_to_several_questions_is_recorded_for_each() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [{"id": "sent", "for": {"pattern": "to", "list": ["a@example.org", "b@example.org"],
+        "body": {"tool": "email_send", "arguments": {"to": "$ref:to", "subject": "x"}}}, "policy": {"concurrency": 2}}], "output_steps": ["sent"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "each");
+    let run = server.until(&id, |run| run["questions"].as_array().unwrap().len() == 2);
+    let ids: Vec<_> = (0..2).map(|at| &run["questions"][at]["id"]).collect();
+    let path = format!("/api/runs/{id}/questions");
+    let refuse = json!({"questions": ids, "decision": "refuse", "by": "Ada", "reason": "no"});
+    assert_eq!(server.post(&path, &refuse), (200, json!({"answered": 2})));
+    let run = server.ended(&id);
+    let decisions = run["decisions"].as_array().unwrap();
+    let paths: Vec<_> = decisions
+        .iter()
+        .map(|it| (&it["path"], &it["decision"], &it["by"]))
+        .collect();
+    let refused = json!(["sent[0]", "sent[1]", "refuse", "Ada"]);
+    assert_eq!(
+        paths,
+        [
+            (&refused[0], &refused[2], &refused[3]),
+            (&refused[1], &refused[2], &refused[3])
+        ]
+    );
+    // The questions are closed.
+    assert_eq!(server.post(&path, &refuse).0, 409);
+    let other = json!({"questions": ids, "decision": "allow_step"});
+    assert_eq!(server.post(&path, &other).0, 400);
+    // A report that does not exist is an unknown run.
+    let (status, missing) = server.get("/api/runs/nope/report.html");
+    assert_eq!(
+        (status, &missing["error"]["code"]),
+        (404, &json!("NO_SUCH_RUN"))
+    );
+}
+
 #[test]
 fn the_age_of_a_question_outlives_the_server() {
     let folder = Folder::new();
@@ -219,6 +258,7 @@ fn attempts_before_a_retry_are_kept() {
     let server = Process::start(&folder);
     assert_eq!(server.run(&id)["earlier"], second["earlier"]);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
-    assert!(report.contains("<dt>Before the retry at 2"));
-    assert!(report.contains("line, attempt 1: failed: "));
+    assert!(report.contains("<dt>Before retry 1</dt><dd><time datetime=\"2"));
+    let attempt = "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>: ";
+    assert!(report.contains(attempt), "{report}");
 }

@@ -166,7 +166,8 @@ fn what_waits_and_what_is_asked_outlives_the_server() {
     let waits = server.begin(&sample(&server, "offsite"), &json!({}), "none");
     let asks = server.begin(&sample(&server, "reply"), &inputs(), "each");
     server.until(&waits, |run| {
-        run["waits"] == json!([{"path": "room", "step": "room", "type": "String"}])
+        run["waits"]
+            == json!([{"path": "room", "step": "room", "type": "String", "intent": "Get the name of a free room."}])
     });
     let first = server.until(&asks, |run| run["questions"] != json!([]));
     let token = server.token.clone();
@@ -258,6 +259,80 @@ fn a_cancelled_run_undoes() {
         409
     );
     assert_eq!(folder.effects().last().unwrap()["tool"], "event_cancel");
+}
+
+/// The record and the report name the people who have cancelled, resumed and retried a run.
+#[test]
+fn decisions_about_runs_have_names() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(&sample(&server, "offsite"), &json!({}), "none");
+    let waits = |run: &Value| run["waits"] != json!([]);
+    server.until(&id, waits);
+    let post = |what: &str, body: Value| {
+        assert_eq!(server.post(&format!("/api/runs/{id}/{what}"), &body).0, 200);
+    };
+    post(
+        "cancel",
+        json!({"by": "Ada", "reason": "The offsite is off."}),
+    );
+    server.ended(&id);
+    post("retry", json!({"by": "Bob"}));
+    server.until(&id, waits);
+    post("cancel", json!({}));
+    let run = server.ended(&id);
+    let decisions = run["decisions"].as_array().unwrap().iter();
+    let decisions: Vec<_> = decisions
+        .map(|it| [&it["decision"], &it["path"], &it["by"], &it["reason"]].map(Value::clone))
+        .collect();
+    let none = Value::Null;
+    assert_eq!(
+        decisions,
+        [
+            [
+                "cancel".into(),
+                "".into(),
+                "Ada".into(),
+                "The offsite is off.".into()
+            ],
+            ["resume".into(), "".into(), "Bob".into(), none.clone()],
+            ["cancel".into(), "".into(), none.clone(), none],
+        ]
+    );
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    for part in [
+        "<dd>cancelled by <strong>Ada</strong>, ",
+        ", because “The offsite is off.”",
+        "<dd>resumed by <strong>Bob</strong>, ",
+        "<h2>Undone</h2>",
+    ] {
+        assert!(report.contains(part), "{part} in {report}");
+    }
+}
+
+/// The page and the report list the calls whose effects remain, and a blocked step keeps its reason.
+#[test]
+fn remaining_effects_are_listed() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!([
+        {"id": "told", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}},
+        {"id": "line", "tool": "flaky", "arguments": {"failures": 2}, "after": ["told"]},
+        {"id": "last", "tool": "slow", "arguments": {"ms": 1}, "after": ["line"]}
+    ]);
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let run = server.ended(&id);
+    let remains = json!([{"path": "told", "tool": "email_send", "why": "it has no undo step"}]);
+    assert_eq!(run["not_undone"], remains);
+    let mut progress = run["progress"].as_array().unwrap().iter();
+    let last = progress.find(|it| it["path"] == "last").unwrap();
+    assert_eq!(last["error"], "step `line` has failed");
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    let line = "<h2>Not undone</h2>";
+    assert!(report.contains(line), "{report}");
+    let line = "<li><code>told</code> with <code>email_send</code>: it has no undo step</li>";
+    assert!(report.contains(line), "{report}");
+    assert!(report.contains("<p class=\"error\">step <code>line</code>: "));
 }
 
 /// Each attempt of the block books an event, and the service of each tool does nothing for a key that it has seen.
@@ -403,8 +478,8 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
     let third = server.begin(&sample(&server, "contacts"), &json!({}), "none");
     server.ended(&third);
     let names = [
+        "Find people. Invite each of them to lunch.",
         "Find the latest e-mail. Reply to it.",
-        "contacts_find, email_send",
         "late-shipments",
     ];
     assert_eq!(server.get("/api/plans").1, json!({"plans": names}));
@@ -418,7 +493,7 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
         ids
     };
     assert_eq!(
-        ids("plan=contacts_find,%20email_send"),
+        ids("plan=Find%20people.%20Invite%20each%20of%20them%20to%20lunch."),
         std::slice::from_ref(&third)
     );
     assert_eq!(ids("since=1h").len(), 3);
@@ -429,7 +504,7 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
     assert_eq!(ids(&format!("from={began}")), [third.clone(), second]);
     assert_eq!(
         ids(&format!(
-            "from={began}&since=1h&plan=contacts_find,%20email_send"
+            "from={began}&since=1h&plan=Find%20people.%20Invite%20each%20of%20them%20to%20lunch."
         )),
         [third]
     );
@@ -521,7 +596,7 @@ fn answers_have_names() {
     assert_eq!((bob, nobody), (&json!("Bob"), &Value::Null));
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     assert!(
-        report.contains("<dt>Answer for room</dt><dd>a value was sent by Bob at 2"),
+        report.contains("<dt>Answer for room</dt><dd>a value was sent by <strong>Bob</strong>, <time datetime=\"2"),
         "{report}"
     );
 }

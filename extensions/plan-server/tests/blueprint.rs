@@ -221,7 +221,7 @@ fn a_request_has_one_run() {
         other["errors"][0]["message"]
             .as_str()
             .unwrap()
-            .contains("other value of `strict`")
+            .contains("with `strict: true`")
     );
     for id in ["", "a b", "ü", "../..", &"x".repeat(101)] {
         let answer = execute(&server, &json!({"requestId": id, "steps": []}), true);

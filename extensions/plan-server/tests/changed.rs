@@ -63,5 +63,20 @@ fn changed_arguments_are_checked_and_outlive_the_server() {
             (&changed, &json!(true))
         );
         assert_eq!(run["questions"][0]["arguments"]["subject"], "Hello");
+        // The record has the arguments before and after the change.
+        let decision = &run["decisions"][0];
+        assert_eq!(
+            (&decision["original"], &decision["arguments"]),
+            (&plan[0]["arguments"], &changed)
+        );
+        // The arguments of the next call come from this step.
+        assert_eq!(run["questions"][0]["sources"], json!({"subject": ["slow"]}));
+    }
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    for change in [
+        "<code>ms</code>: originally <code>9007199254740993</code>, changed to <code>1</code>",
+        "<code>text</code>: originally no value, changed to <code>&quot;Hello&quot;</code>",
+    ] {
+        assert!(report.contains(change), "{report}");
     }
 }

@@ -46,7 +46,8 @@ fn a_refusal_among_open_questions_is_told() {
                 (&run["state"], &run["questions"]),
                 (&json!("failed"), &json!([]))
             );
-            assert_eq!(run["error"], "step `sent`: was refused: not to them");
+            let error = format!("step `sent[{refused}]`: was refused: not to them");
+            assert_eq!(run["error"], error);
             let mut expected = Vec::new();
             if let Some(allowed) = allowed {
                 expected.push(format!("\"sent[{allowed}]\" \"completed\""));
@@ -234,7 +235,7 @@ fn waiting_runs_are_found_by_what_they_wait_for() {
     assert_eq!(server.get("/api/runs?waits_for=me").0, 400);
 }
 
-/// The event and the state of a step with a `for` have the length of its list while the step runs.
+/// The event and the state of a step with a `for` have the length of its list.
 #[test]
 fn a_running_list_has_its_length() {
     let folder = Folder::new();
@@ -243,5 +244,12 @@ fn a_running_list_has_its_length() {
     let run = server.until(&id, |run| run["questions"].as_array().unwrap().len() == 3);
     let steps = run["progress"].as_array().unwrap();
     let sent = steps.iter().find(|step| step["path"] == "sent").unwrap();
+    assert_eq!(sent["elements"], 3, "{run:#}");
+    // The length remains for a list that ends early.
+    let cancel = format!("/api/runs/{id}/cancel");
+    assert_eq!(server.post(&cancel, &json!({})).0, 200);
+    let run = server.ended(&id);
+    let mut steps = run["progress"].as_array().unwrap().iter();
+    let sent = steps.rfind(|step| step["path"] == "sent").unwrap();
     assert_eq!(sent["elements"], 3, "{run:#}");
 }

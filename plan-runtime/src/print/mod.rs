@@ -104,6 +104,7 @@ pub(crate) enum Tone {
     Good,
     Warning,
     Bad,
+    Blocked,
     Quiet,
 }
 

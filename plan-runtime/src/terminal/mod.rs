@@ -3,15 +3,19 @@
 mod plan;
 
 use crate::plan::Plan;
-use crate::print::Tone;
+use crate::print::{Tone, wrapped};
 use crate::run::report::Report;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
+use std::fmt::Display;
 
 /// The width of an unknown terminal, in columns.
 const WIDTH: usize = 80;
 /// The least width. A narrower report would lose columns.
 const LEAST: usize = 50;
+
+/// The further indentation of a continued line of a message.
+const MORE: usize = 4;
 
 /// The width and the colors of a terminal, and the text that fits them.
 ///
@@ -72,6 +76,31 @@ impl Terminal {
         plan::shown(&plan.to_string(), self)
     }
 
+    /// Returns a message, such as an error, with long lines broken. A continued line has a larger indentation.
+    ///
+    /// ```
+    /// use plan_runtime::Terminal;
+    ///
+    /// let message = "  plan `price` failed: step `items` (list_items): asking the warehouse: connection refused";
+    /// let shown = Terminal::new(80, false).text(message);
+    /// assert_eq!(shown.lines().count(), 2);
+    /// ```
+    pub fn text(self, message: impl Display) -> String {
+        let mut lines = Vec::new();
+        for line in message.to_string().lines() {
+            let indent = (line.len() - line.trim_start().len()).min(self.columns / 2);
+            if line.trim().is_empty() {
+                lines.push(String::new());
+            }
+            let mut more = 0;
+            for part in wrapped(line.trim_start(), self.columns - indent - MORE) {
+                lines.push(format!("{:1$}{part}", "", indent + more));
+                more = MORE;
+            }
+        }
+        lines.join("\n")
+    }
+
     /// Returns the table of the report. Its columns fit the width.
     pub fn report(self, report: &Report) -> String {
         let paint = |tone, text: &str| self.painted(sgr(tone), text);
@@ -101,6 +130,7 @@ fn sgr(tone: Tone) -> &'static str {
         Tone::Good => "32",
         Tone::Warning => "33",
         Tone::Bad => "31",
+        Tone::Blocked => "35",
         Tone::Quiet => "2",
     }
 }

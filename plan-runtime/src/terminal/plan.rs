@@ -107,18 +107,41 @@ fn write_code(
     }
 }
 
-/// Returns the length of the first part of code that fits into a number of columns. The part ends after a space, if it has any.
+/// Returns the length of the first part of code that fits into a number of columns. The part ends before a space, if it has any: outside of as many
+/// brackets as possible, and outside of strings.
 fn part(code: &str, columns: usize) -> usize {
     let (fitting, rest) = split_at_width(code, columns);
     if rest.is_empty() {
         return code.len();
     }
     let indent = code.len() - code.trim_start().len();
-    match fitting.rfind(' ') {
-        Some(space) if space >= indent => space + 1,
-        _ => fitting.len().max(1),
+    // A break in the first half would leave short lines.
+    let least = (fitting.len() / 2).max(indent + 1);
+    let (mut at, mut depth, mut best) = (0, 0_usize, None);
+    while let Some(c) = code[at..].chars().next().filter(|_| at < fitting.len()) {
+        let length = length(&code[at..], c);
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let inside = if length > 1 { IN_STRING } else { 0 };
+        for (space, _) in code[at..at + length].match_indices(' ') {
+            let (space, depth) = (at + space, depth + inside);
+            let is_better = best.is_none_or(|(least, _)| depth <= least);
+            if (least..fitting.len()).contains(&space) && is_better {
+                best = Some((depth, space));
+            }
+        }
+        at += length;
     }
+    let last = || fitting.rfind(' ').filter(|space| *space > indent);
+    let space = best.map(|(_, space)| space).or_else(last);
+    space.unwrap_or(fitting.len()).max(1)
 }
+
+/// The depth of a space in a string.
+const IN_STRING: usize = 1_000;
 
 /// Returns the colors of code, each with the end of its part.
 fn colors(code: &str) -> Vec<(usize, &'static str)> {

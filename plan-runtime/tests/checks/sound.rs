@@ -529,7 +529,7 @@ fn values_that_are_sent_to_a_step() {
     let error = check_signal(document.plan(), "w", true).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value for `w` is not a `String`: it is `true` or `false`, but must be a string (`String`)"
+        "the value for `w` has the wrong type: it is `true` or `false`, but must be a string (`String`)"
     );
     assert!(check_signal(document.plan(), "w", "x").is_ok());
 }

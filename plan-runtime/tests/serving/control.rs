@@ -198,13 +198,13 @@ fn a_value_is_checked_before_it_is_sent<P: Place>() {
     );
     assert_eq!(
         message(at(&db, &toolbox, &shop).signal("a", "sure", "yes")),
-        "the value for `sure` is not a `bool`: invalid type: string \"yes\", expected a boolean"
+        "the value for `sure` has the wrong type: invalid type: string \"yes\", expected a boolean"
     );
     // By the name of its type alone.
     let none = Toolbox::<()>::new();
     assert_eq!(
         message(at(&db, &none, &Arc::new(())).signal("a", "sure", 5)),
-        "the value for `sure` is not a `bool`: it is an integer, but must be `true` or `false` (`bool`)"
+        "the value for `sure` has the wrong type: it is an integer, but must be `true` or `false` (`bool`)"
     );
     assert_eq!(
         message(at(&db, &none, &Arc::new(())).signal("b", "sure", 5)),

@@ -124,6 +124,39 @@ fn a_wide_terminal_breaks_no_line() {
     );
 }
 
+/// A message keeps its words and its indentation.
+#[test]
+fn messages_fit() {
+    let error = "plan `price` failed: step `items` (list_items): panicked: no one has heard of the warehouse `south` (this blocked `price`)";
+    let shown = Terminal::new(80, false).text(format!("    {error}\n\nlast"));
+    assert_eq!(
+        shown,
+        "    plan `price` failed: step `items` (list_items): panicked: no one has\n        heard of the warehouse `south` (this blocked `price`)\n\nlast"
+    );
+}
+
+/// Code breaks outside of inner brackets, and no line ends with a space.
+#[test]
+fn code_breaks_between_arguments() {
+    let argument = |name: &str| json!({"reference": {"input": name, "pointer": ""}});
+    let list: Vec<Value> = (0..9)
+        .map(|_| json!([argument("first"), argument("second")]))
+        .collect();
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "long", "inputs": [{"name": "first", "type": "String"}, {"name": "second", "type": "String"}],
+        "steps": [{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"list": list}}}],
+    }))
+    .unwrap();
+    let shown = Terminal::new(80, false).plan(&plan);
+    let lines: Vec<&str> = shown.lines().filter(|line| line.contains('[')).collect();
+    assert!(lines.len() > 2, "{shown}");
+    let count = |line: &str, sign| line.matches(sign).count();
+    for line in &lines[1..lines.len() - 1] {
+        assert_eq!(count(line, '['), count(line, ']'), "{shown}");
+    }
+    assert!(shown.lines().all(|line| line == line.trim_end()), "{shown}");
+}
+
 /// A pipe has 80 columns and no colors.
 #[test]
 fn unknown_terminals() {

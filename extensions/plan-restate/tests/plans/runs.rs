@@ -235,7 +235,7 @@ fn values_from_outside_are_checked() {
         );
         let error = run.signal("name", 5).await.unwrap_err().to_string();
         assert!(
-            error.starts_with("the value for `name` is not a `String`: "),
+            error.starts_with("the value for `name` has the wrong type: "),
             "{error}"
         );
         run.signal("name", "Ada").await.unwrap();

@@ -7,11 +7,12 @@ mod results;
 pub(crate) use request::{execute, sdl};
 
 use crate::budget::Budget;
+use crate::decisions::Named;
 use crate::error::Problem;
 use crate::limits;
 use crate::run_id::{Start, request_of};
 use crate::run_json::report;
-use crate::state::{State, now, state_name};
+use crate::state::{State, state_name};
 use async_graphql::{
     Context, EmptySubscription, Error, ErrorExtensions, Json, Object, Result, Schema,
     Value as Const,
@@ -175,7 +176,8 @@ impl Mutation {
                 if state.find(&other)?.is_some() {
                     return Err(Problem::bad(
                         format!(
-                            "request `{request}` was executed with the other value of `strict`"
+                            "request `{request}` was executed with `strict: {}`",
+                            !strict
                         ),
                         "Use another `requestId`.",
                     ));
@@ -218,8 +220,7 @@ impl Mutation {
             if state.summary(&id)?.ended.is_some() {
                 return Ok(false);
             }
-            let cancelled = now(state.server.cancel(&id));
-            cancelled.map_err(|error| Problem::storage(&error))?;
+            state.cancel(&id, &Named::default())?;
             Ok(true)
         });
         Ok(cancelled.await?)

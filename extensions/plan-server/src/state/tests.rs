@@ -104,7 +104,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
         ("GET", "/api/runs/{id}/report.html", Value::Null, true),
         ("GET", "/api/runs/{id}/plan", Value::Null, true),
         ("POST", "/api/runs/{id}/again", Value::Null, true),
-        ("POST", "/api/runs/{id}/retry", Value::Null, true),
+        ("POST", "/api/runs/{id}/retry", json!({}), true),
         (
             "GET",
             "/api/runs/{id}/questions/{question}",
@@ -119,11 +119,17 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
         ),
         (
             "POST",
+            "/api/runs/{id}/questions",
+            json!({"questions": ["1"], "decision": "allow"}),
+            true,
+        ),
+        (
+            "POST",
             "/api/runs/{id}/signals",
             json!({"path": "room"}),
             true,
         ),
-        ("POST", "/api/runs/{id}/cancel", Value::Null, true),
+        ("POST", "/api/runs/{id}/cancel", json!({}), true),
         graphql(r#"{ plan(requestId: "r") { state } }"#.into()),
         graphql(r#"{ results(requestId: "r") { state } }"#.into()),
         graphql(format!("{{ check({steps}) {{ code }} }}")),

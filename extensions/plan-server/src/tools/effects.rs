@@ -130,7 +130,7 @@ impl Effects {
             let path = if is_new { &self.path } else { &old(&self.path) };
             let path = path.display();
             io::Error::other(format!(
-                "a line of {path} has the largest possible count, {}, so the effect of another call cannot be stored; stop the server and remove the line",
+                "the file {path} contains the invalid number {}, so the server cannot store further effects; stop the server, and delete the line with this number; a repeated call of this line takes effect again",
                 u64::MAX
             ))
         })?;
@@ -339,7 +339,7 @@ mod tests {
             let had = effects.have("b".to_owned(), "r s".into(), "slow", make);
             let error = had.unwrap_err().to_string();
             assert!(
-                error.contains("has the largest possible count, 18446744073709551615"),
+                error.contains("contains the invalid number 18446744073709551615"),
                 "{error}"
             );
             assert!(error.contains(&format!("{} ", file.display())), "{error}");

@@ -10,10 +10,13 @@ const looks = async (page, name, within) => {
   assert.deepEqual([...(await contrast(page)), ...(await axe(page, within))], []);
 };
 const chain = (count) => JSON.stringify(Array.from({ length: count }, (_, at) => ({ id: `s${at}`, tool: "list_mails", arguments: { sender: at ? `{{s${at - 1}.result.id}}` : "sarah" } })));
-const type = (page, value) => page.$eval("#questions textarea", (area, value) => {
-  area.value = value;
-  area.dispatchEvent(new Event("input", { bubbles: true }));
-}, value);
+const FIELDS = "#questions form:not([hidden]) :is(input, textarea)";
+const field = (page, at, value) => page.$$eval(FIELDS, (all, at, value) => {
+  all[at].value = value;
+  all[at].dispatchEvent(new Event("input", { bubbles: true }));
+}, at, value);
+const type = (page, value) => field(page, 0, value);
+const values = (page) => page.$$eval(FIELDS, (all) => all.filter((it) => it.getClientRects().length).map((it) => it.value));
 
 for (const [shape, options] of SHAPES) {
   await test(`changed arguments, ${shape}`, () => stubbed({ pace: 40 }, async (stub) => {
@@ -25,41 +28,56 @@ for (const [shape, options] of SHAPES) {
     // Each argument is a field, and its value is not shortened.
     assert.deepEqual(await page.$$eval("#questions .arguments > *", (all) => all.map((it) => it.textContent)), ["to", "sarah", "text", '"evil\\u{202e}"']);
     await press(page, "Edit…", "#questions");
-    // Unseen characters have the escapes of JSON, and the text is equal to the arguments.
-    await page.waitForSelector("#questions textarea", { visible: true });
-    assert.match(await page.$eval("#questions textarea", (it) => it.value), /evil\\u202e/);
-    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    // Each argument has a field in the place of its value. Unseen characters have the escapes of JSON.
+    await page.waitForSelector("#questions form:not([hidden]) .input", { visible: true });
+    assert.deepEqual(await page.$$eval("#questions form:not([hidden]) label > bdi", (all) => all.map((it) => it.textContent)), ["to", "text"]);
+    assert.deepEqual(await values(page), ["sarah", '"evil\\u202e"']);
+    assert.equal(await page.$eval("#questions .given", (it) => it.hidden), true);
+    assert.match(await page.evaluate(() => document.activeElement.id), /^arguments-\d+-0$/);
     await looks(page, `change-${shape}`);
-    // Text that is not JSON is not sent. The server rejects arguments that do not fit.
-    await type(page, '{"to": "ada"');
+    // A wrong value is not sent, and has its error beside its field.
+    await field(page, 1, '"Hello');
     await press(page, "Allow with these arguments", "#questions");
-    await says(page, "#questions .wrong", "The value is not JSON");
+    await says(page, "#questions .input .wrong", "The value is not JSON");
+    await field(page, 1, '"Hello."');
+    // JSON is the second choice. The server rejects arguments that do not fit.
+    await press(page, "Edit as JSON", "#questions");
+    await says(page, "#questions label", "Changed arguments");
     await type(page, '{"to": "ada"}');
     await press(page, "Allow with these arguments", "#questions");
-    await says(page, "#questions .failed-to-send", "The argument `text` of `send_mail` is missing");
+    await says(page, "#questions form .wrong", "The argument text of send_mail is missing");
+    await press(page, "Edit as fields", "#questions");
+    assert.deepEqual(await values(page), ["ada", ""]);
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .input .wrong", "Enter a value.");
     await looks(page, `change-wrong-${shape}`);
     assert.equal(stub.runs.get("r0001").state, "waiting");
     // The way back and a second edit begin with the arguments of the plan.
     await press(page, "Back", "#questions");
+    await says(page, "#questions .given pre", "sarah");
     await press(page, "Edit…", "#questions");
-    await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
-    await type(page, '{"to": "sarah.b", "text": "Hello."}');
+    await wait(page, () => document.querySelector("#questions form:not([hidden]) textarea")?.value === "sarah");
+    await field(page, 0, "sarah.b");
+    await field(page, 1, '"Hello."');
     // Each changed argument is beside its original value.
     assert.deepEqual(await page.$$eval("#questions .changes", (all) => all.map((it) => [...it.querySelectorAll("code, pre")].map((one) => one.innerHTML))), [
       ["to", "sarah", "sarah<ins>.b</ins>"], ["text", '<del>"evil\\u{202e}"</del>', "<ins>Hello.</ins>"]]);
     await looks(page, `changes-${shape}`);
-    await type(page, '{"to": "ada", "text": "Hello."}');
+    await field(page, 0, "ada");
     // Typed arguments stay in another view.
     await page.click("#to-inbox");
-    await wait(page, () => document.querySelector("#inbox textarea")?.value.includes("Hello."));
+    await wait(page, () => document.querySelectorAll("#inbox form textarea")[1]?.value.includes("Hello."));
     await page.goBack();
-    await wait(page, () => document.querySelector("#questions textarea")?.value.includes("Hello."));
+    await wait(page, () => document.querySelectorAll("#questions form textarea")[1]?.value.includes("Hello."));
     await press(page, "Allow with these arguments", "#questions");
     await says(page, "#run-facts", "done");
     assert.deepEqual(stub.runs.get("r0001").changed.get("sent"), { to: "ada", text: "Hello." });
     await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
     await says(page, "#step-details pre[aria-label=Arguments]", "Hello.");
     await says(page, "#step-details", "A person changed the arguments before the call.");
+    // The original arguments are in the card, and in the list of answers.
+    await says(page, "#step-details .changes del", "sarah");
+    await says(page, "#decisions .changes del", "sarah");
     await looks(page, `changed-${shape}`);
     await close(page);
   }));
@@ -204,7 +222,7 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#compare-inputs pre", "Sarah");
     await says(page, "#compare-inputs .hint", "All inputs differ.");
     assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["sent", "time"], ["each", "status, output, error"]]);
-    await says(page, "#compare-steps .hint", "1 other step has an equal status, output and error");
+    await says(page, "#compare-steps .hint", "1 other step has equal arguments, an equal status, output and error");
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
     await says(page, "#compare-steps pre", "each[1]");
     await looks(page, `compare-${shape}`);
@@ -234,7 +252,8 @@ await test("numbers as written", () => stubbed({}, async (stub) => {
     assert.deepEqual(await page.$$eval("#compare-inputs pre", (all) => all.map((it) => it.textContent)), values);
     await says(page, "#compare-inputs .hint", "1 other input is equal in both runs.");
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
-    assert.deepEqual(await page.$$eval("#compare-steps pre", (all) => all.map((it) => it.textContent)), values.map((value) => `[\n  ${value},\n  2.5\n]`));
+    assert.deepEqual(await page.$$eval("#compare-steps pre", (all) => all.map((it) => it.textContent)), values.flatMap((value) => [`{\n  "id": ${value}\n}`, `[\n  ${value},\n  2.5\n]`]));
+    assert.equal(await text(page, "#compare-steps td:last-child"), "output, arguments");
     await says(page, "#compare-steps td", "1.0 s");
   }
   // The page of a run, and its plan in the editor, have all digits as well.
@@ -260,10 +279,10 @@ if (process.env.PLAN_SERVER) {
     assert.doesNotMatch(await text(page, "#step-card"), /running/);
     await page.click("#step-close");
     await press(page, "Edit…", "#questions");
-    await page.waitForSelector("#questions textarea", { visible: true });
+    await press(page, "Edit as JSON", "#questions");
     await type(page, '{"to": "ada@example.org", "subject": 5}');
     await press(page, "Allow with these arguments", "#questions");
-    await says(page, "#questions .failed-to-send", "subject");
+    await says(page, "#questions form .wrong", "subject");
     await type(page, '{"to": "grace@example.org", "subject": "Lunch"}');
     await press(page, "Allow with these arguments", "#questions");
     await says(page, "#questions h3", "again");

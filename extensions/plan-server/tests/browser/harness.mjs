@@ -94,7 +94,7 @@ export const contrast = (page) => page.evaluate(() => {
   const found = [];
   for (const element of document.querySelectorAll("body *")) {
     if (element.closest("svg, .marks, .unseen, option") || !element.getClientRects().length) continue;
-    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && element.tagName !== "TEXTAREA") continue;
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && (element.tagName !== "TEXTAREA" || element.id === "text")) continue;
     const around = [];
     for (let at = element; at; at = at.parentElement) around.unshift(getComputedStyle(at).backgroundColor);
     const under = around.reduce((under, color) => over(parts(color), under), [255, 255, 255]);

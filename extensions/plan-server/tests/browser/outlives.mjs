@@ -10,9 +10,24 @@ await test("the server, one click for a finding, and its tools", () => served(as
     await press(page, "Apply the correction", "#findings");
     await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
   }
-  // What a person has to decide has no button.
+  // A finding with two corrections has a button for each. The graph shows the step with the error.
   await says(page, "#findings", "maybe-absent");
-  assert.equal(await page.$$eval("#findings button.small", (all) => all.length), 0);
+  assert.deepEqual(await page.$$eval("#picture .node.wrong", (all) => all.map((it) => it.dataset.path)), ["copy"]);
+  await show(page, "server-draft-light");
+  assert.deepEqual(await axe(page), []);
+  const mended = async (label, count) => {
+    await press(page, label, "#findings");
+    await wait(page, () => !document.querySelector("#picture .node.wrong"));
+    await drawn(page, count);
+  };
+  await mended("Use {{latest.result.from}}", 4);
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("z");
+  await page.keyboard.up("Control");
+  await says(page, "#findings", "maybe-absent");
+  await press(page, "Call the tool only if the value is present", "#findings");
+  await wait(page, () => !document.querySelector("#findings")?.textContent.includes("maybe-absent"));
   assert.equal(await page.$$eval("#tools .tool", (all) => all.length), 14);
   await page.$eval("#text", (it) => (it.value = ""));
   await page.type("#tools-search", "contacts_find");
@@ -30,12 +45,15 @@ await test("the server, the intent of a question in a block of a list", () => se
     { id: "booked", intent: "Book one day.", tool: "event_book", arguments: { title: "x", day: "$ref:day" } }, { id: "told", tool: "email_send", arguments: { to: "ada@example.org", subject: "$ref:booked.day" } }], value: "$ref:told.number" } } } }], output_steps: ["all"] }));
   await drawn(page, 1);
   await page.click("#start");
-  const intent = (path) => page.$$eval("#questions .question", (all, path) => all.find((it) => it.querySelector("h3").textContent.includes(`${path}?`))?.querySelector(".intent")?.textContent, path);
+  const intent = (path) => page.$$eval("#questions .question", (all, path) => all.find((it) => it.querySelector("h3, h4").textContent.includes(`${path}?`))?.querySelector(".intent")?.textContent, path);
   // The first state may come after the questions, so the later questions come as events.
-  await says(page, "#questions h3", "all[0].booked");
+  await says(page, "#questions h3", "2 calls of event_book wait in the step all.booked");
+  await says(page, "#questions .together .intent", "Book one day.");
+  await press(page, "Answer one by one", "#questions");
+  await says(page, "#questions h4", "all[0].booked");
   assert.equal(await intent("all[0].booked"), "The plan states: Book one day.");
   // The card moves while other cards appear, so a click at its position would miss the button.
-  await (await button(page, "Allow", "#questions .question:first-child")).evaluate((it) => it.click());
+  await (await button(page, "Allow", "#questions .each .question:first-child")).evaluate((it) => it.click());
   await says(page, "#questions h3", ".told");
   assert.equal(await intent((await text(page, "#questions .question:last-child h3 code:last-child"))), "The plan states: Book all days.");
   await says(page, "#timeline .row .said", "0 of 2");
@@ -65,18 +83,18 @@ await test("the server, a reason outlives the server", () => served(async (serve
 
 await test("the server, parts of a step", () => served(async (server) => {
   const page = await open(server.url);
-  await sample(page, "Write to everybody");
+  await sample(page, "Find people");
   await drawn(page, 2);
   await page.click("#start");
-  await says(page, "#together h3", "2 calls of email_send wait in the step sent");
-  await press(page, "Allow all 2", "#together");
+  await says(page, "#questions h3", "2 calls of email_send wait in the step sent");
+  await press(page, "Allow all 2", "#questions");
   await says(page, "#questions h3", "sent[2]");
   // A second click at one place soon after the first decides nothing.
   await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
   await says(page, "#run-facts", "done");
   assert.equal(server.effects().length, 3);
-  await press(page, "Show 3 parts", "#timeline");
-  await press(page, "sent[1]", "#timeline");
+  await press(page, "Show 3 elements", "#timeline");
+  await press(page, "[1]", "#timeline");
   await says(page, "#step-title", "sent[1]");
   await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
   await show(page, "server-part-light");
@@ -90,12 +108,13 @@ await test("the server, a refused part", () => served(async (server) => {
   await sample(page, "A slow step");
   await page.click('[name=approve][value="none"]');
   assert.equal(await choice(), "none");
-  await sample(page, "Write to everybody");
+  await sample(page, "Find people");
   assert.equal(await choice(), "each");
   await drawn(page, 2);
   await page.click("#start");
-  await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+  await says(page, "#questions h3", "2 calls of email_send wait in the step sent");
   await new Promise((resolve) => setTimeout(resolve, 600));
+  await press(page, "Answer one by one", "#questions");
   await press(page, "Refuse…", "#questions");
   await press(page, "Refuse the call", "#questions");
   await says(page, "#run-facts", "failed");
@@ -149,15 +168,16 @@ await test("the server, texts that would deceive", () => served(async (server) =
 
 await test("the server, questions of a server that was killed", () => served(async (server) => {
   const page = await open(server.url, { allowed: gone });
-  const cards = () => page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
+  const cards = () => page.$$eval("#questions .question:not(.together)", (all) => all.map((it) => it.dataset.of));
   // So many questions are open, and none of those that were before.
   const asks = (count, before) => wait(page, (count, before) => {
-    const all = [...document.querySelectorAll("#questions .question")];
+    const all = [...document.querySelectorAll("#questions .question:not(.together)")];
     return all.length === count && all.every((it) => it.querySelector("button") && !before.includes(it.dataset.of));
   }, count, before);
-  await sample(page, "Write to everybody");
+  await sample(page, "Find people");
   await drawn(page, 2);
   await page.click("#start");
+  await press(page, "Answer one by one", "#questions");
   await asks(2, []);
   const first = await cards();
   await server.end("SIGKILL");
@@ -173,11 +193,11 @@ await test("the server, questions of a server that was killed", () => served(asy
   // What was answered before is no answer now.
   const [old] = JSON.parse(first[0]);
   const token = await page.evaluate(() => sessionStorage.getItem("token"));
-  const late = await fetch(`${new URL(server.url).origin}/api/runs/${page.url().split("/runs/")[1]}/questions/${old}`,
+  const late = await fetch(`${new URL(server.url).origin}/api/runs/${page.url().split("/runs/")[1].split("?")[0]}/questions/${old}`,
     { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: '{"decision": "allow"}' });
   assert.equal(late.status, 409);
   assert.deepEqual(server.effects(), []);
-  await press(page, "Allow", "#questions .question:first-child");
+  await press(page, "Allow", "#questions .each .question:first-child");
   await page.waitForSelector("#timeline .open:not([hidden])").then((it) => it.click());
   await page.waitForSelector("#timeline .row.completed .name[title^='sent[']");
   await asks(2, []);
@@ -188,14 +208,14 @@ await test("the server, questions of a server that was killed", () => served(asy
   await says(page, "#connection", "Connection lost");
   await server.begin();
   await asks(2, second);
-  await press(page, "Allow for all elements", "#questions .question:first-child");
+  await press(page, "Allow for all elements", "#questions .each .question:first-child");
   await says(page, "#run-facts", "done");
   // Each of them has one e-mail, whatever was killed in between.
   assert.equal(server.effects().length, 3);
   await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
   await show(page, "server-elements-light");
   await page.reload();
-  await says(page, "#timeline .open", "Show 3 parts");
+  await says(page, "#timeline .open", "Show 3 elements");
   await page.click("#timeline .open:not([hidden])");
   await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
 

@@ -22,7 +22,7 @@ await test("the list of many runs", () => stubbed({}, async (stub) => {
     return Math.max(0, ...found);
   });
   assert.ok(pause < 500, `the page pauses for ${pause} ms`);
-  await says(page, "#runs-count", "1,000 runs, page 2");
+  await says(page, "#runs-count", "26–50 of 1,000 runs");
   assert.match(page.url(), /#\/runs\?before=r0976&page=2$/);
   await page.click("#newer");
   await wait(page, () => document.querySelector("#runs tbody code").textContent === "r1000");
@@ -261,7 +261,7 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   // 300 steps are no pause for somebody who types.
   await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
   await drawn(page, 300);
-  assert.match(await text(page, "#steps tbody tr td:last-child"), /^s1, .*, s12 and 287 more$/);
+  assert.match(await text(page, "#steps tbody tr td:last-child"), /^s1, s2, s3, s4 and 295 more$/);
   const pause = await page.evaluate(async () => {
     const area = document.querySelector("#text");
     area.focus();
@@ -334,16 +334,16 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
   await page.click("#start");
   await says(page, "#run-facts", "failed");
   // One row, which opens, with the failed elements first.
-  await says(page, "#timeline .open", "Show 500 parts, 2 failed");
+  await says(page, "#timeline .open", "Show 500 elements, 2 failed");
   assert.equal(await page.$$eval("#timeline .row", (all) => all.length), 1);
   await page.click("#timeline .open");
   await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
-  assert.deepEqual(await page.$$eval("#timeline .row.inner bdi", (all) => all.filter((it) => it.textContent.startsWith("all[")).slice(0, 3).map((it) => it.textContent)), ["all[321]", "all[400]", "all[0]"]);
-  await says(page, "#timeline .open", "Hide the parts");
-  await says(page, "#timeline .note", "300 of 500 parts, failed parts first");
+  assert.deepEqual(await page.$$eval("#timeline .row.inner bdi", (all) => all.filter((it) => it.textContent.startsWith("[")).slice(0, 3).map((it) => it.textContent)), ["[321]", "[400]", "[0]"]);
+  await says(page, "#timeline .open", "Hide the elements");
+  await says(page, "#timeline .note", "300 of 500 elements, failed elements first");
   await press(page, "Failed only", "#timeline");
   await wait(page, () => document.querySelectorAll("#timeline .row").length === 3);
-  await says(page, "#timeline .note", "2 of 500 parts");
+  await says(page, "#timeline .note", "2 of 500 elements");
   await press(page, "Failed only", "#timeline");
   await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
   await show(page, "elements-light");
@@ -356,7 +356,63 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
   await page.waitForSelector('#picture [data-path="many"]');
   await page.click("#start");
   await says(page, "#run-facts", "done");
-  await says(page, "#timeline > .timeline > .hint", "101 more steps are not shown here.");
+  await says(page, "#timeline > .timeline > .hint:last-child", "101 more steps are not shown here.");
+  await close(page);
+}));
+
+await test("a plan with errors", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 1280 });
+  // A line with an error has a sign in the gutter, and a sign at the edge if its marked part is beyond the edge.
+  const long = `[{"id": "inbox", "tool": "list_mails", "arguments": {"sender": "${"x".repeat(120)}"}},\n {"id": "mail", "tool": "read_mail", "arguments": {"sender": "${"x".repeat(120)}", "id": "{{inbx.result}}"}}]`;
+  await put(page, long);
+  await wait(page, () => document.querySelector("#numbers .is-error")?.textContent === "✗ 2");
+  assert.equal(await page.$$eval("#beyond .is-error", (all) => all.length), 1);
+  await page.focus("#text");
+  await page.keyboard.press("F8");
+  await wait(page, () => !document.querySelector("#beyond .is-error"));
+  // The text has the colors of JSON, exactly over the text area.
+  assert.equal(await page.$eval("#colors .key", (it) => getComputedStyle(it).color !== getComputedStyle(document.body).color), true);
+  assert.equal(await page.$$eval("#colors div", (all) => all.map((it) => it.textContent).join("\n")), long);
+  const [mark, shown] = await page.evaluate(() => {
+    const left = (it) => it.getBoundingClientRect().left;
+    const string = [...document.querySelectorAll("#colors .string")].find((it) => it.textContent.includes("inbx"));
+    return [left(document.querySelector("#marks mark")), left(string)];
+  });
+  assert.ok(Math.abs(mark - shown) < 12, `the mark is at ${mark}, and the text at ${shown}`);
+  assert.match(await text(page, "#findings li button"), /^The step inbx does not exist/);
+  await show(page, "editor-errors-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  // A completion closes the string.
+  await page.$eval("#text", (it) => {
+    it.value = '[{"id": "a", "tool": "list';
+    it.setSelectionRange(26, 26);
+    it.dispatchEvent(new Event("input"));
+    it.focus();
+  });
+  await page.keyboard.down("Control");
+  await page.keyboard.press(" ");
+  await page.keyboard.up("Control");
+  await says(page, "#complete", "list_mails");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.$eval("#text", (it) => it.value), '[{"id": "a", "tool": "list_mails"');
+  // Invisible characters are a warning with a place.
+  await put(page, '[{"id": "inbox", "tool": "list_mails", "arguments": {"sender": "x\u202e"}}]');
+  await says(page, "#findings .is-warning", "line 1, column 66");
+  assert.match(await text(page, "#findings-count"), /^1 warning/);
+  // A run has the name that its author gives.
+  await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await page.type("#start-name", "Look for Sarah");
+  await page.click("#start");
+  await says(page, "#run-title", "Look for Sarah");
+  await close(page);
+}));
+
+await test("the page on a phone", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 390, height: 800 });
+  await faulty(page);
+  // The tools come after the button that starts the plan.
+  const tops = await page.$$eval("#findings, #start, #tools-card", (all) => all.map((it) => it.getBoundingClientRect().top));
+  assert.ok(tops[0] < tops[1] && tops[1] < tops[2], `${tops}`);
   await close(page);
 }));
 

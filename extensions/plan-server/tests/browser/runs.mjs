@@ -112,6 +112,7 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await press(page, "Keep it running");
   await press(page, "Cancel the run…");
   await show(page, "cancel-light");
+  await page.type("#cancel-why", "The date has changed.");
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "unsend_mail");
   await says(page, "#run-facts", "cancelled");
@@ -119,6 +120,10 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   assert.equal(await text(page, "#run-wrong"), "Cancelled; undone: sent.");
   assert.equal(await page.$("#run-wrong .error"), null);
   assert.equal(await text(page, "#retry"), "Resume…");
+  // The page names the person who has cancelled the run, and why.
+  assert.match(await text(page, "#run-moments"), /^Cancelled by Ada Lovelace at .*, because “The date has changed\.”$/);
+  assert.equal(await text(page, "#timeline .moments"), "◌ cancelled");
+  assert.equal(await page.$eval("#decisions-card", (it) => it.hidden), true);
   // A step that is undone does not look like one that is completed.
   await page.waitForSelector('#live [data-path="sent"].undone');
   assert.match(await page.$eval('#live [data-path="sent"]', (it) => it.getAttribute("aria-label")), /completed, undone by unsent$/);
@@ -220,26 +225,30 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { text: `${long}the end` } }]));
   await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
   await page.click("#start");
-  await says(page, "#together h3", "3 calls of send_mail wait in the step sent");
-  await says(page, "#questions h3", "sent[2]");
-  await says(page, "#questions .question:last-child .hint", "also allows the calls that nobody has seen yet");
+  await says(page, "#questions h3", "3 calls of send_mail wait in the step sent");
+  // Equal arguments are shown once, above the buttons for all calls.
+  await says(page, "#questions .together > .arguments code", "text");
+  assert.equal(await page.$eval("#questions .together", (it) => it.querySelectorAll(".question").length), 0);
+  await press(page, "Answer one by one", "#questions");
+  await says(page, "#questions h4", "sent[2]");
+  await says(page, "#questions .each .question:last-child .hint", "also allows the calls that nobody has seen yet");
   assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 3);
   // The row of a list that runs counts its elements.
   await says(page, "#timeline .row .said", "waiting for you, 0 of 3");
   // All arguments, on demand.
-  assert.ok(!(await text(page, "#questions pre")).includes("the end"));
-  await press(page, "Show all arguments", "#questions .question:first-child");
+  assert.ok(!(await text(page, "#questions .each pre")).includes("the end"));
+  await press(page, "Show all arguments", "#questions .each .question:first-child");
   await says(page, "#questions pre", "the end");
   await show(page, "together-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await fits(page);
   // One answer for all calls that are open, with one reason.
-  await press(page, "Refuse all 3…", "#together");
-  await page.type("#together input", "not to everybody");
-  await press(page, "Refuse all 3", "#together");
+  await press(page, "Refuse all 3…", "#questions");
+  await page.type("#questions .together > form input", "not to everybody");
+  await press(page, "Refuse all 3", "#questions");
   await says(page, "#run-facts", "failed");
   await says(page, "#run-wrong", "not to everybody");
-  await press(page, "Show 3 parts, 3 failed", "#timeline");
+  await press(page, "Show 3 elements, 3 failed", "#timeline");
   await wait(page, () => [...document.querySelectorAll("#timeline .row.inner.failed")].filter((it) => it.textContent.includes("refused: not to everybody")).length === 3);
 
   // The inbox has the questions of all runs, and the runs that wait for a value.
@@ -299,13 +308,15 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
   await press(page, "Continue", "#who-dialog");
   await says(page, "#decisions li", "sent with send_mail: allowed by Grace \\u{202e}Hopper at ");
   await says(page, "#decisions li", ", because “She asked for it.”");
-  assert.equal(await text(page, "#who"), "Answers as Grace \\u{202e}Hopper");
+  assert.equal(await text(page, "#who"), "You answer as Grace \\u{202e}Hopper");
   // The page does not ask a second time, and shows the answers of a step in its card.
   await page.waitForSelector("#waits textarea");
   await page.type("#waits textarea", "B2");
   await press(page, "Send the value");
   await says(page, "#decisions li", "room: a value was sent by Grace");
-  await says(page, "#questions h3", "all[1]");
+  await says(page, "#questions h3", "2 calls of send_mail wait in the step all");
+  await press(page, "Answer one by one", "#questions");
+  await says(page, "#questions h4", "all[1]");
   // Another person is faster. The card names this person.
   const [first] = stub.runs.get("r0001").questions;
   await page.setRequestInterception(true);
@@ -313,7 +324,7 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
     if (request.method() === "POST" && request.url().includes(first.id)) await fetch(request.url(), { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ decision: "allow", by: "Bob" }) });
     await request.continue();
   });
-  await press(page, "Allow", "#questions .question:first-child");
+  await press(page, "Allow", "#questions .each .question:first-child");
   await says(page, "#decisions li", "all[0] with send_mail: allowed by Bob");
   assert.equal(first.path, "all[0]");
   await press(page, "Refuse…", "#questions");
@@ -327,7 +338,7 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   // The browser keeps the name.
   await page.reload();
-  await says(page, "#who", "Answers as Grace");
+  await says(page, "#who", "You answer as Grace");
   await page.click("#who");
   assert.match(await page.$eval("#who-name", (it) => it.value), /^Grace/);
   await close(page);
@@ -408,12 +419,13 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   const steps = [["booked", false, { undone_by: "back" }], ["told", false, { needs: ["booked"], after: ["booked"] }], ["looked", true, { needs: ["told"] }], ["kept", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }], ["closed", false, { always: true }], ["trip", false, { cleanup: ["trip.told", "trip.inner.back"] }]];
   const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["kept", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60], ["closed", "completed", 1, 60, 70], ["trip[0].booked", "completed", 1, 70, 80], ["trip[0].told", "completed", 1, 70, 80], ["trip.inner[2].back", "completed", 1, 70, 80]];
   const undone = [{ path: "back", undoes: "booked", status: "completed" }];
-  made(stub, "r0001", "failed", steps, events, { undone, error: { path: "mailed", message: "the mailbox is full" } });
+  const not_undone = [{ path: "told", tool: "told_tool", why: "it has no undo step" }, { path: "trip[0].booked", tool: "trip_tool", why: "its undo step `back` has the status failed" }];
+  made(stub, "r0001", "failed", steps, events, { undone, not_undone, error: { path: "mailed", message: "the mailbox is full" } });
   made(stub, "r0002", "cancelled", steps, events.filter(([path]) => path !== "last"), { undone, error: { message: "the run was cancelled" } });
   const page = await open(stub.url);
   // The list tells why a run has failed, and how long others run.
   await page.click("#to-runs");
-  await says(page, '#runs [data-label="Error"]', "step mailed: the mailbox is full");
+  await says(page, '#runs [data-label="Error"]', "the mailbox is full, in the step mailed");
   await page.click('#runs a[href$="r0001"]');
   await says(page, "#run-wrong", "Error in mailed: the mailbox is full");
   // The failed step is open, and closed for good once somebody closes it.
@@ -422,7 +434,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
   await press(page, "mailed", "#run-wrong");
   await says(page, "#step-title", "mailed");
-  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told with told_tool: it has no undo step", "trip[0].booked with trip_tool: it has no undo step"]);
+  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told with told_tool: it has no undo step", "trip[0].booked with trip_tool: its undo step back has the status failed"]);
   await says(page, "#undone", "back undoes booked");
   assert.equal(await page.$eval("#timeline .row.undone .sign", (it) => it.textContent), "⤺");
   // The id of the run, to be copied.

@@ -101,6 +101,11 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     const frame = await (await page.$("#report-frame iframe")).contentFrame();
     await frame.waitForSelector("svg.graph a.node");
     await frame.waitForFunction(() => [...document.styleSheets].length === 1);
+    // A value has room on each screen, and a legible graph fits into the page.
+    const room = await frame.$$eval("header dd", (all) => Math.min(...all.map((it) => it.getBoundingClientRect().width)));
+    assert.ok(room > 200, `a value has ${room} pixels`);
+    assert.equal(await frame.$eval(".scroll", (it) => it.scrollWidth <= it.clientWidth), true);
+    assert.deepEqual((await frame.$$eval(".legend li", (all) => all.map((it) => it.textContent))).slice(0, 2), ["✓ completed", "starts at once"]);
     await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
     await frame.waitForSelector("aside section.shown");
     assert.match(await frame.$eval("header", (it) => it.textContent), /✓ done.*Run[a-z]{2}-[0-9a-f]{16}.*Ended.*Input sender"sarah"/s);
@@ -202,7 +207,15 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   const report = await (await page.$("#report-frame iframe")).contentFrame();
   await report.waitForSelector("header .error");
   assert.deepEqual(await report.$$eval(".row.failed rect:not(.bar, .frame)", (all) => all.map((it) => it.getAttribute("class"))), ["waits"]);
-  assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
+  assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*refused by Ada Lovelace.*because “not to her”; the arguments were .*Well done.*Input text"Well done\."/s);
+  // The failed step is open, and a print contains it as well.
+  assert.equal(await report.$eval("aside .step.shown h2", (it) => it.textContent), "sent");
+  await report.$eval("aside .step.shown", (it) => it.classList.remove("shown"));
+  await page.emulateMediaType("print");
+  assert.equal(await report.$eval("aside .step.failed", (it) => getComputedStyle(it).display), "block");
+  await page.emulateMediaType("screen");
+  // Times are those of the reader, with their zone.
+  assert.match(await report.$eval("header time", (it) => `${it.textContent} ${it.title}`), /\d{1,2}:\d\d:\d\d.* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
   assert.deepEqual(await axe(report, null, { "label-content-name-mismatch": { enabled: true } }), []);
   await show(page, "server-report-failed-light");
   await press(page, "Close", "#report-dialog");

@@ -65,6 +65,8 @@ function check(text) {
   const inputs = new Map();
   const steps = list.map((step, at) => {
     const needs = new Set();
+    const sources = {};
+    for (const [name, value] of Object.entries(step.arguments ?? {})) for (const [, id] of JSON.stringify(value).matchAll(/\{\{(?:PLACEHOLDER_)?(\w+)/g)) (sources[name] ??= []).push(id);
     for (const [whole, name] of JSON.stringify(step.arguments ?? {}).matchAll(/\{\{([^{}]+?)\}\}/g)) {
       const placeholder = /^PLACEHOLDER_(\w+)/.exec(name)?.[1];
       if (placeholder) {
@@ -79,7 +81,7 @@ function check(text) {
       else needs.add(id);
     }
     const waits = "await" in step;
-    return { path: ids[at], intent: step.intent ?? "", tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
+    return { path: ids[at], intent: step.intent ?? "", tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], sources, undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
   });
   for (const step of steps) {
     const hit = new Set([step.path]);
@@ -89,7 +91,7 @@ function check(text) {
   }
   const failed = findings.some(({ severity }) => severity === "error");
   const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`,
-    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, affects, ...step }) => ({ ...step, affects: affects.slice(0, 100), affects_count: affects.length })), svg: draw(steps) };
+    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, sources, affects, ...step }) => ({ ...step, affects: affects.slice(0, 100), affects_count: affects.length })), svg: draw(steps) };
   return { dialect: "action-plan", findings, plan, steps };
 }
 
@@ -148,7 +150,7 @@ export async function start({ page, pace = 120 }) {
   const waitsFor = ({ state, questions, waits }) => (state !== "waiting" ? null : questions.length ? "answer" : waits.length ? "value" : "time");
   const told = (run, whole = false) => {
     const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: run.decisions ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -173,7 +175,7 @@ export async function start({ page, pace = 120 }) {
       if (one.waits) {
         event("waiting");
         run.state = "waiting";
-        run.waits = [{ path: one.path, type: one.type }];
+        run.waits = [{ path: one.path, type: one.type, intent: one.intent }];
         send(run, "waits", run.waits);
         const value = await new Promise((resolve) => (run.answer = resolve));
         if (run.cancelled) break;
@@ -187,7 +189,7 @@ export async function start({ page, pace = 120 }) {
       const ask = async (path) => {
         const whole = JSON.stringify(one.arguments, null, 2);
         const shown = whole.length > 8000 ? `${whole.slice(0, 8000)}\n… and ${whole.length - 8000} more characters, which are not shown` : whole;
-        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", intent: one.intent, arguments: one.arguments, text: shown, asked: new Date().toISOString() };
+        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", intent: one.intent, arguments: one.arguments, sources: one.sources, text: shown, asked: new Date().toISOString() };
         run.state = "waiting";
         run.questions.push(question);
         const { settle, ...open } = question;
@@ -312,7 +314,9 @@ export async function start({ page, pace = 120 }) {
       const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "a value is missing" }]
         : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
-      return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
+      const checked = check(given.text);
+      if (given.name) checked.plan.name = given.name;
+      return json(201, { id: begin(given.text, checked, given.inputs, given.approve) });
     }
     if (url.pathname === "/api/plans") return json(200, { plans: [...new Set([...runs.values()].map(({ plan }) => plan))].sort() });
     if (url.pathname === "/api/runs") {
@@ -334,6 +338,12 @@ export async function start({ page, pace = 120 }) {
       return undefined;
     }
     if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
+    if (what === "questions" && !which) {
+      const open = run.questions.filter(({ id }) => given.questions.includes(id));
+      for (const one of open) run.decisions.push({ question: one.id, path: one.path, tool: one.tool, decision: given.decision, changed: false, by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
+      for (const one of open) one.settle(given);
+      return open.length ? json(200, { answered: open.length }) : wrong(409, "answered", "the question is not open");
+    }
     if (what === "questions") {
       const question = run.questions.find((one) => one.id === which);
       const answered = run.decisions.find((one) => one.question === which);
@@ -343,19 +353,20 @@ export async function start({ page, pace = 120 }) {
       const required = TOOLS.find(({ name }) => name === question.tool)?.parameters.required ?? [];
       const missing = given.arguments && required.filter((name) => !(name in given.arguments));
       if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
-      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
+      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), original: given.arguments && question.arguments, arguments: given.arguments, by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
       question.settle(given);
       return json(200, {});
     }
     if (what === "signals") {
       if (!run.waits.some(({ path }) => path === given.path)) return wrong(409, "not-waiting", `the step \`${given.path}\` does not wait`);
       if (typeof given.value !== "string") return wrong(422, "wrong-type", `the step \`${given.path}\` waits for a String`, "send a text");
-      run.decisions.push({ question: null, path: given.path, tool: null, decision: "send", changed: false, by: given.by ?? null, reason: null, at: new Date().toISOString() });
+      run.decisions.push({ question: null, path: given.path, tool: null, decision: "send", changed: false, value: given.value, by: given.by ?? null, reason: null, at: new Date().toISOString() });
       run.answer(given.value);
       return json(200, {});
     }
     if (what === "plan") return json(200, { text: run.text, inputs: run.inputs });
     if (what === "again") return json(201, { id: begin(run.text, check(run.text), run.inputs, run.approve) });
+    if (what === "cancel" || what === "retry") run.decisions.push({ question: null, path: "", tool: null, decision: what === "cancel" ? what : run.state === "cancelled" ? "resume" : "retry", changed: false, by: given.by ?? null, reason: given.reason || null, at: new Date().toISOString() });
     if (what === "retry") {
       if (!["failed", "cancelled"].includes(run.state)) return wrong(409, "CANNOT_RETRY", "the run has not failed");
       for (const { path } of run.acted) run.values.delete(path);

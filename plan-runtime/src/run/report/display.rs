@@ -313,7 +313,8 @@ impl Status {
         match self {
             Self::Completed => Tone::Good,
             Self::Recovered(_) | Self::Cancelled | Self::Running | Self::Waiting => Tone::Warning,
-            Self::Failed(_) | Self::Blocked { .. } => Tone::Bad,
+            Self::Failed(_) => Tone::Bad,
+            Self::Blocked { .. } => Tone::Blocked,
             Self::Skipped | Self::NotStarted => Tone::Quiet,
         }
     }

@@ -98,7 +98,7 @@ fn early(
 /// let run = Confirm { what: "delete all".into() }.run(&());
 /// let signals = run.signals();
 /// let error = signals.send("sure", "perhaps").unwrap_err();
-/// assert_eq!(error.to_string(), "the value for `sure` is not a `bool`: invalid type: string \"perhaps\", expected a boolean");
+/// assert_eq!(error.to_string(), "the value for `sure` has the wrong type: invalid type: string \"perhaps\", expected a boolean");
 /// signals.send("sure", true)?;
 /// assert_eq!(smol::block_on(run).unwrap(), "delete all: true");
 ///
@@ -235,16 +235,9 @@ impl fmt::Display for SignalError {
             Self::Second { path } => {
                 write!(f, "step `{}` has its value already", Text(path))
             }
-            Self::Type {
-                path,
-                type_name,
-                message,
-            } => {
-                let (path, type_name) = (Text(path), Text(type_name));
-                write!(
-                    f,
-                    "the value for `{path}` is not a `{type_name}`: {message}"
-                )
+            Self::Type { path, message, .. } => {
+                let path = Text(path);
+                write!(f, "the value for `{path}` has the wrong type: {message}")
             }
             Self::Value { path, error } => {
                 let path = Text(path);

@@ -45,7 +45,10 @@ proptest! {
         // Ticks are as many as the times ask for.
         let without_ticks = |page: &str| {
             let (before, rest) = page.split_once("<svg class=\"ticks\"").unwrap();
-            tags(&format!("{before}{}", rest.split_once("</svg>").unwrap().1))
+            let mut tags = tags(&format!("{before}{}", rest.split_once("</svg>").unwrap().1));
+            // A message has its parts between backticks as code.
+            tags.retain(|tag| !matches!(&**tag, "code" | "/code"));
+            tags
         };
         prop_assert_eq!(without_ticks(&page), without_ticks(&harmless.to_html()));
         // An `&` begins one of the references that escaping writes.

@@ -8,9 +8,12 @@ use crate::run::report::time::Time;
 use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::Html;
 use std::fmt::Display;
+use std::time::Duration;
 
 /// The largest number of listed attempts of a step.
 const ATTEMPTS: usize = 200;
+/// The least time of a step before and after its calls that has its own row.
+const REST: Duration = Duration::from_millis(10);
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let dependents = page.plan.needs().reversed();
@@ -54,7 +57,12 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
         };
         if let (Some(started), Some(took)) = (report.started, report.duration()) {
             row("Started", &format_args!("after {}", Time(started)));
-            row("Took", &Time(took));
+            let calls = report.lasted().unwrap_or(took);
+            row("Took", &Time(calls));
+            let rest = took.saturating_sub(calls);
+            if rest >= REST {
+                row("Before and after the calls", &Time(rest));
+            }
             if let Some(waits) = report.waits_in_words() {
                 row("Of that", &waits);
             }
@@ -83,7 +91,7 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
                 if !report.element.is_empty() {
                     p.text(format_args!("{}: ", Elements(&report.element)));
                 }
-                p.text(error);
+                p.prose(error);
             });
             return;
         }
@@ -102,7 +110,11 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
             "The step was not needed: no condition was true, or there was nothing to undo."
         }
         Status::Cancelled => {
-            "The run stopped waiting for the step before its end. A running call may have taken effect, so check its effect."
+            if report.attempts.iter().any(|it| it.tool().is_some()) {
+                "The run was stopped while a call of this step was running. Check whether the call took effect."
+            } else {
+                "The run was stopped while the step was waiting."
+            }
         }
         Status::Running => "The step has not ended.",
         Status::Waiting => {
@@ -122,6 +134,9 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     let attempts = report.attempts();
     if attempts.is_empty() {
         return;
+    }
+    if attempts.iter().all(|it| report.is_wait(it)) {
+        return write_hint(html, "The step waits for a value, and calls no tool.");
     }
     let in_list = attempts.iter().any(|attempt| !attempt.element.is_empty());
     html.tag("h3").text(match (in_list, attempts.len()) {
@@ -150,7 +165,8 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     let is_open = matches!(step.status, Status::Running | Status::Waiting);
     let open = is_open.then(|| step.status.name());
     html.tag("ol").attr("class", "attempts").inside(|list| {
-        for attempt in attempts.iter().take(ATTEMPTS) {
+        let (bad, good): (Vec<_>, Vec<_>) = attempts.iter().partition(|it| it.error.is_some());
+        for attempt in bad.into_iter().chain(good).take(ATTEMPTS) {
             write_attempt(list, page, attempt, open);
         }
     });
@@ -190,7 +206,9 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, open: Opti
             }
         });
         if let Some(error) = &attempt.error {
-            item.tag("p").attr("class", "error").text(error);
+            item.tag("p")
+                .attr("class", "error")
+                .inside(|p| p.prose(error));
         }
         write_arguments(item, page, attempt);
         write_inside(item, page, attempt);
@@ -238,7 +256,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
             p.text(format_args!(
                 ", after {}, took {}",
                 Time(started),
-                Time(took)
+                Time(step.lasted().unwrap_or(took))
             ));
             if let Some(waits) = step.waits_in_words() {
                 p.text(format_args!(", {waits}"));
@@ -250,7 +268,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
             if !step.element.is_empty() {
                 p.text(format_args!("{}: ", Elements(&step.element)));
             }
-            p.text(error);
+            p.prose(error);
         });
     }
     match &step.attempts[..] {

@@ -1,7 +1,7 @@
 //! The plan's graph as SVG, with a box for each step.
 
-use super::{Page, took};
-use crate::plan::{Body, Role, Source, path};
+use super::{Page, sign, took};
+use crate::plan::{Body, Role, Source, Step, path};
 use crate::print::{Line, MessageName};
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
@@ -45,7 +45,11 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
              markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
         );
         for ((&(from, to), arrow), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-            let dashed = if arrow.data && !arrow.undo { "" } else { " after" };
+            let dashed = match arrow {
+                Arrow { undo: true, .. } => " undo",
+                Arrow { data: true, .. } => "",
+                _ => " after",
+            };
             let is_critical = critical.contains(&(from, to));
             let critical = if is_critical { " critical" } else { "" };
             let class = format_args!("edge{dashed}{critical}");
@@ -61,6 +65,39 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .attr("data-step", step)
                 .attr("aria-label", spoken(page, step))
                 .inside(|node| write_box(node, page, layout.boxes[step], step, *size));
+        }
+    });
+    write_legend(html, page, &arrows);
+}
+
+/// Writes the meanings of the colors, lines and marks that occur in the graph.
+fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usize), Arrow>) {
+    html.tag("ul").attr("class", "legend").inside(|list| {
+        for (count, name) in page.report.totals.named() {
+            if count > 0 {
+                let item = list.tag("li").attr("class", name.replace(' ', "-"));
+                item.text(format_args!("{} {name}", sign(name)));
+            }
+        }
+        let steps = &page.plan.steps;
+        let has_undo = steps.iter().any(|it| matches!(it.role, Role::Undo(_)));
+        let has = |is: fn(&Arrow) -> bool| arrows.values().any(is);
+        for (is_shown, class, words) in [
+            (!page.undone.is_empty(), "undone", "⤺ undone"),
+            (has_undo, "undo", "undoes a step"),
+            (
+                steps.iter().any(Step::starts_at_once),
+                "start",
+                "starts at once",
+            ),
+            (!page.critical.is_empty(), "critical", "critical path"),
+            (has(|it| it.data && !it.undo), "line data", "uses an output"),
+            (has(|it| !it.data && !it.undo), "line after", "order only"),
+            (has(|it| it.undo), "line undo", "undo"),
+        ] {
+            if is_shown {
+                list.tag("li").attr("class", class).text(words);
+            }
         }
     });
 }
@@ -177,7 +214,7 @@ fn what(page: &Page<'_>, step: usize) -> String {
     let tool = report
         .tool()
         .map_or_else(String::new, |tool| MessageName(tool).to_string());
-    match &page.plan.steps[step].body {
+    let what = match &page.plan.steps[step].body {
         Body::Action(_) if tool.is_empty() => "computes a value".into(),
         Body::Action(_) => tool,
         Body::If(_) => format!("if … {tool}"),
@@ -188,5 +225,12 @@ fn what(page: &Page<'_>, step: usize) -> String {
             let calls = report.attempts.len();
             format!("for … {tool} ×{calls}")
         }
+    };
+    match page.plan.steps[step].role {
+        Role::Undo(of) => match page.plan.steps.get(of) {
+            Some(undone) => format!("undoes {}: {what}", MessageName(&undone.id)),
+            None => what,
+        },
+        _ => what,
     }
 }

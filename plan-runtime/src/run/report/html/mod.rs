@@ -7,6 +7,7 @@ mod timeline;
 
 use super::Report;
 use crate::Plan;
+use crate::error::Elements;
 use crate::plan::Role;
 use crate::print::MessageName;
 use crate::run::report::time::Time;
@@ -14,9 +15,9 @@ use crate::run::report::{Status, StepReport};
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{Display, Write};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The largest number of failed steps with a link at the top of a page.
 const MOST_FAILED: usize = 20;
@@ -211,7 +212,7 @@ impl Page<'_> {
 
 /// Returns the duration of a step, with its waits.
 fn took(report: &StepReport) -> Option<String> {
-    let took = Time(report.duration()?).to_string();
+    let took = Time(report.lasted()?).to_string();
     Some(match report.waits_in_words() {
         Some(waits) => format!("{took}, {waits}"),
         None => took,
@@ -264,7 +265,7 @@ impl Page<'_> {
         html.markup(
             "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
              <p class=\"hint\">Each bar is a step with its attempts. Green attempts succeeded, and red attempts failed. \
-             The dashed parts are waits: for an answer, for a value or for a turn. The framed steps are the critical path: the run had to wait for these steps.</p>",
+             The dashed parts are waits: for an answer, for a value or for a free slot. The framed steps are the critical path: the run had to wait for these steps.</p>",
         );
         timeline::write(&mut html, self);
         html.markup(
@@ -276,6 +277,32 @@ impl Page<'_> {
         files.write_script(&mut html, &nonce);
         html.markup("\n</body></html>\n");
         html.finish()
+    }
+
+    /// Writes the number of the failed elements of a step, and the first of these elements.
+    fn write_failed_elements(&self, header: &mut Html, number: usize, step: &StepReport) {
+        let mut last: BTreeMap<&[usize], bool> = BTreeMap::new();
+        for attempt in step.attempts.iter().filter(|it| !it.element.is_empty()) {
+            last.insert(&attempt.element, attempt.error.is_some());
+        }
+        let all = last.len();
+        let failed: Vec<_> = last.into_iter().filter(|(_, failed)| *failed).collect();
+        if failed.is_empty() {
+            return;
+        }
+        header.tag("p").attr("class", "failures").inside(|p| {
+            details::write_links(p, self, &[number]);
+            p.text(format_args!(
+                ": {} of {all} elements failed: ",
+                failed.len()
+            ));
+            let shown = failed.iter().take(MOST_FAILED);
+            let shown: Vec<String> = shown.map(|(it, _)| Elements(it).to_string()).collect();
+            p.text(shown.join(", "));
+            if failed.len() > MOST_FAILED {
+                p.text(", …");
+            }
+        });
     }
 
     fn write_head(&self, header: &mut Html) {
@@ -293,9 +320,8 @@ impl Page<'_> {
             if let Some(waited) = report.long_wait() {
                 facts.text(format_args!(", {} of them waiting", Time(waited)));
             }
-            facts.text(", started at ");
-            let started_at = humantime::format_rfc3339_seconds(report.started_at);
-            facts.tag("time").text(started_at);
+            facts.text(", started ");
+            write_time(facts, report.started_at);
         });
         header.tag("ul").attr("class", "totals").inside(|list| {
             for (count, name) in report.totals.named() {
@@ -320,6 +346,9 @@ impl Page<'_> {
                     details::write_links(failures, self, &failed);
                 });
         }
+        for (number, step) in report.steps.iter().enumerate() {
+            self.write_failed_elements(header, number, step);
+        }
         if report.critical.len() > 1 {
             header.tag("details").attr("class", "path").inside(|path| {
                 let (took, count) = (Time(report.critical_duration()), report.critical.len());
@@ -333,6 +362,13 @@ impl Page<'_> {
              placeholder=\"a name, a tool or a status\"></label> <span id=\"found\" class=\"hint\" role=\"status\"></span>",
         );
     }
+}
+
+/// Writes a time in UTC. The script of the page replaces this text by the local time of the reader.
+fn write_time(html: &mut Html, time: SystemTime) {
+    let time = humantime::format_rfc3339_seconds(time).to_string();
+    let shown = time.replace('T', " ").replace('Z', " UTC");
+    html.tag("time").attr("datetime", time).text(shown);
 }
 
 fn write_sign(html: &mut Html, sign: char) {

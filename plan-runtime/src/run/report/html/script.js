@@ -76,8 +76,9 @@
   // A text to look for: the name, the tool and the status of each step.
   const texts = sections.map((section) => {
     const tool = section.querySelector("dd code");
-    const parts = [section.querySelector("h2"), section.querySelector(".status"), tool];
-    return parts.map((part) => (part ? part.textContent : "")).join(" ").toLowerCase();
+    const parts = [section.querySelector("h2"), section.querySelector(".status"), tool].map((part) => (part ? part.textContent : ""));
+    // A step with a failed call is found as well.
+    return [...parts, section.querySelector(".attempts .bad") ? "failed" : ""].join(" ").toLowerCase();
   });
   document.getElementById("find").addEventListener("input", (event) => {
     const wanted = event.target.value.trim().toLowerCase();
@@ -88,8 +89,18 @@
     document.getElementById("found").textContent = wanted && (count ? count + " of " + rows.length + " steps" : "No step matches.");
   });
 
+  // Times are those of the reader, with their zone.
+  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+  all("time[datetime]").forEach((time) => {
+    time.title = time.textContent;
+    time.textContent = clock.format(new Date(time.dateTime));
+  });
+
+  // A graph that stays legible is fitted into the page.
+  fit.checked = drawn * 0.45 < frame.clientWidth;
   // It begins with what failed, or else where the critical path does.
-  center(document.querySelector(".node.failed") || document.querySelector(".node.critical"));
-  const chosen = /^#step-(\d+)$/.exec(location.hash);
-  if (chosen && sections[Number(chosen[1])]) choose(chosen[1]);
+  const failed = document.querySelector(".node.failed");
+  const [, chosen = failed?.dataset.step] = /^#step-(\d+)$/.exec(location.hash) ?? [];
+  if (sections[Number(chosen)]) choose(chosen);
+  center(failed || document.querySelector(".node.critical"));
 })();

@@ -3,7 +3,7 @@
 use super::{Page, took, write_sign};
 use crate::print::MessageName;
 use crate::run::report::time::Time;
-use crate::run::report::waited::{Span, in_attempt};
+use crate::run::report::waited::{Span, in_attempt, merged};
 use crate::run::report::{Attempt, StepReport, WaitReport};
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result, Write};
@@ -13,18 +13,36 @@ use std::time::Duration;
 const ATTEMPTS: usize = 400;
 /// The width of the narrowest rectangle, in percent.
 const LEAST: f64 = 0.15;
+/// The width of the narrowest failed attempt, in percent.
+const LEAST_BAD: f64 = 0.6;
+/// The least time without a running step that the axis leaves out.
+const IDLE: Duration = Duration::from_secs(1);
 /// The width of a letter, in percent of a narrow track.
 const LETTER: f64 = 1.4;
 /// The largest number of concurrent attempts that are drawn below each other.
 const LANES: usize = 6;
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
-    let whole = page.whole();
+    let axis = &Axis::new(page);
+    let idle = axis.idle();
+    if !idle.is_zero() {
+        let hint = html.tag("p").attr("class", "hint");
+        hint.text(format_args!(
+            "The axis leaves out {} in which nothing ran, at each dashed line.",
+            Time(idle)
+        ));
+    }
     html.markup("<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span>");
     let svg = html.tag("svg").attr("class", "ticks");
     svg.attr("width", "100%").attr("height", 24).inside(|svg| {
-        for tick in ticks(whole) {
-            let x = Share(tick, whole).to_string();
+        for (started, _) in &axis.gaps {
+            let x = Share(axis.at(*started), axis.whole).to_string();
+            let line = svg.tag("line").attr("class", "gap");
+            let line = line.attr("x1", &x).attr("x2", &x);
+            line.attr("y2", "100%").empty();
+        }
+        for tick in ticks(axis.whole) {
+            let x = Share(tick, axis.whole).to_string();
             let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
             let text = svg.tag("text").attr("x", &x).attr("y", 19);
@@ -39,7 +57,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .attr("href", format_args!("#step-{step}"))
                 .attr("data-step", step)
                 .attr("aria-label", spoken(page, step))
-                .inside(|row| write_row(row, page, step, whole));
+                .inside(|row| write_row(row, page, step, axis));
         });
     }
     html.markup("</ol></div>");
@@ -62,7 +80,7 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
     };
     match took(report) {
         Some(took) => add(&took),
-        None => add(&report.status),
+        None => add(&report.status.to_string().replace('`', "")),
     }
     if let Some(left_out) = left_out(report) {
         add(&left_out);
@@ -70,7 +88,7 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
     page.spoken_as(step, &visible)
 }
 
-fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
+fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     let report = &page.report.steps[step];
     row.tag("span").attr("class", "name").inside(|name| {
         write_sign(name, page.sign(step));
@@ -79,7 +97,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     row.text(" ");
     let (Some(started), Some(ended)) = (report.started, report.ended) else {
         row.tag("span").attr("class", "track").inside(|track| {
-            track.tag("span").attr("class", "note").text(&report.status);
+            let note = track.tag("span").attr("class", "note");
+            note.inside(|note| note.prose(&report.status));
         });
         return;
     };
@@ -91,15 +110,20 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     track.attr("height", 16 + 4 * (count - 1)).inside(|track| {
         let critical = page.critical.contains(&step).then_some("frame");
         for class in critical.into_iter().chain(["bar"]) {
-            write_bar(track, class, (started, ended), (0, 1), whole);
+            write_bar(track, class, (started, ended), (0, 1), axis);
         }
-        for (piece, lane) in pieces.iter().zip(lanes) {
-            write_bar(track, piece.class, piece.span, (lane, count), whole);
+        // Failed attempts are over the other attempts.
+        let (bad, good): (Vec<_>, Vec<_>) = pieces
+            .iter()
+            .zip(lanes)
+            .partition(|(piece, _)| piece.class == "bad");
+        for (piece, lane) in good.into_iter().chain(bad) {
+            write_bar(track, piece.class, piece.span, (lane, count), axis);
             for wait in &piece.waits {
-                write_bar(track, "waits", *wait, (lane, count), whole);
+                write_bar(track, "waits", *wait, (lane, count), axis);
             }
         }
-        write_took(track, report, (started, ended), whole);
+        write_took(track, report, (started, ended), axis);
     });
     if let Some(left_out) = left_out(report) {
         row.text(" ");
@@ -112,8 +136,9 @@ fn write_took(
     track: &mut Html,
     report: &StepReport,
     (started, ended): (Duration, Duration),
-    whole: Duration,
+    axis: &Axis,
 ) {
+    let (started, ended, whole) = (axis.at(started), axis.at(ended), axis.whole);
     let took = took(report).unwrap_or_default();
     let room = 20.0_f64.max(took.len() as f64 * LETTER);
     let (start, end) = (Share(started, whole), Share(ended, whole));
@@ -135,12 +160,14 @@ fn write_bar(
     class: &str,
     (started, ended): (Duration, Duration),
     (lane, lanes): (usize, usize),
-    whole: Duration,
+    axis: &Axis,
 ) {
+    let (started, ended, whole) = (axis.at(started), axis.at(ended), axis.whole);
+    let least = if class == "bad" { LEAST_BAD } else { LEAST };
     // Browsers do not draw a rectangle without a width, and do not draw its border.
     let width = Share(ended.saturating_sub(started), whole)
         .percent()
-        .max(LEAST);
+        .max(least);
     let bar = track
         .tag("rect")
         .attr("class", class)
@@ -178,15 +205,17 @@ fn left_out(report: &StepReport) -> Option<String> {
         (waits(report).count(), "waits"),
     ];
     let kinds = kinds.iter().filter(|(count, _)| *count > ATTEMPTS);
-    let kinds = kinds.map(|(count, kind)| format!("the first {ATTEMPTS} of {count} {kind}"));
+    let kinds = kinds.map(|(count, kind)| format!("{ATTEMPTS} of {count} {kind}"));
     let kinds: Vec<String> = kinds.collect();
-    (!kinds.is_empty()).then(|| format!("The row shows {}.", kinds.join(" and ")))
+    (!kinds.is_empty()).then(|| format!("The row shows {}, failures first.", kinds.join(" and ")))
 }
 
 /// Returns the attempts and the waits of a step, in the order of their starts.
 fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    for attempt in calls(report).take(ATTEMPTS) {
+    let failures_first = calls(report).filter(|it| it.error.is_some());
+    let failures_first = failures_first.chain(calls(report).filter(|it| it.error.is_none()));
+    for attempt in failures_first.take(ATTEMPTS) {
         let class = match (&attempt.error, attempt.ended) {
             (Some(_), _) => "bad",
             (None, Some(_)) => "good",
@@ -225,6 +254,56 @@ fn lanes(pieces: &[Piece]) -> (Vec<usize>, usize) {
         lanes.push(lane);
     }
     (lanes, free.len().max(1))
+}
+
+/// The times of a run on a scale without long gaps in which no step ran, such as the time before a retry.
+struct Axis {
+    gaps: Vec<Span>,
+    /// The part of each gap that remains on the scale.
+    rest: Duration,
+    whole: Duration,
+}
+
+impl Axis {
+    fn new(page: &Page<'_>) -> Self {
+        let steps = page.report.steps.iter();
+        let spans = steps.filter_map(|step| Some((step.started?, step.ended?)));
+        Self::of(merged(spans.collect()), page.whole())
+    }
+
+    /// Creates the axis for the merged times in which steps ran.
+    fn of(busy: Vec<Span>, whole: Duration) -> Self {
+        let time: Duration = busy.iter().map(|(from, until)| *until - *from).sum();
+        let mut gaps = Vec::new();
+        let mut ended = Duration::ZERO;
+        for (from, until) in busy {
+            if from - ended > time.max(IDLE) {
+                gaps.push((ended, from));
+            }
+            ended = until;
+        }
+        let mut axis = Self {
+            gaps,
+            rest: time / 20,
+            whole,
+        };
+        axis.whole = axis.at(whole);
+        axis
+    }
+
+    /// Returns the position of a time.
+    fn at(&self, time: Duration) -> Duration {
+        let left_out = self.gaps.iter().map(|(from, until)| {
+            let before = time.clamp(*from, *until) - *from;
+            before.saturating_sub(self.rest)
+        });
+        time.saturating_sub(left_out.sum())
+    }
+
+    /// Returns the time that the axis leaves out.
+    fn idle(&self) -> Duration {
+        self.gaps.iter().map(|(from, until)| *until - *from).sum()
+    }
 }
 
 /// A part of the whole time, in percent.
@@ -290,8 +369,36 @@ fn ticks(whole: Duration) -> Vec<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::{label, ticks};
+    use super::{Axis, label, ticks};
     use std::time::Duration;
+
+    #[test]
+    fn the_time_before_a_retry_is_left_out() {
+        let seconds = Duration::from_secs;
+        let spans =
+            |of: &[(u64, u64)]| of.iter().map(|(a, b)| (seconds(*a), seconds(*b))).collect();
+        let axis = Axis::of(spans(&[(0, 10), (400, 410)]), seconds(410));
+        assert_eq!(axis.idle(), seconds(390));
+        let at = |time| axis.at(seconds(time));
+        assert_eq!(
+            (at(10), at(11), at(200)),
+            (seconds(10), seconds(11), seconds(11))
+        );
+        assert_eq!(
+            (at(400), at(410), axis.whole),
+            (seconds(11), seconds(21), seconds(21))
+        );
+        // A short gap stays.
+        let axis = Axis::of(spans(&[(1, 10), (15, 20)]), seconds(20));
+        assert_eq!(
+            (axis.idle(), axis.at(seconds(17))),
+            (seconds(0), seconds(17))
+        );
+        // A run whose first steps were retried begins late.
+        let axis = Axis::of(spans(&[(100, 102)]), seconds(102));
+        assert_eq!(axis.idle(), seconds(100));
+        assert_eq!(Axis::of(Vec::new(), seconds(3)).at(seconds(2)), seconds(2));
+    }
 
     #[test]
     fn ticks_are_few_and_round() {

@@ -1,0 +1,107 @@
+//! The graph of a plan with errors: the steps and references that its JSON contains.
+
+use crate::picture::svg;
+use crate::view::StepView;
+use plan_graph::MessageName;
+use serde_json::Value;
+
+/// Returns the graph of a JSON document with steps, or `None` without steps.
+pub(crate) fn draft(text: &str) -> Option<String> {
+    let document: Value = serde_json::from_str(text).ok()?;
+    let steps = match &document {
+        Value::Array(steps) => steps,
+        document => document.get("steps")?.as_array()?,
+    };
+    let ids: Vec<String> = steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| {
+            step["id"]
+                .as_str()
+                .map_or(format!("step{at}"), str::to_owned)
+        })
+        .collect();
+    let shown = |id: &str| MessageName(id).to_string();
+    let view = |(at, step): (usize, &Value)| {
+        let tool = step["tool"].as_str().or(step["tool"]["name"].as_str());
+        let undoes = step["undo"]
+            .as_str()
+            .filter(|it| ids.iter().any(|id| id == it));
+        // A step with an unknown tool may change something.
+        StepView {
+            path: shown(&ids[at]),
+            tool: tool.map(shown),
+            waits: !step["await"].is_null(),
+            undoes: undoes.map(shown),
+            needs: (0..ids.len())
+                .filter(|need| *need != at && needs(step, &ids[*need], *need))
+                .map(|need| shown(&ids[need]))
+                .collect(),
+            ..StepView::default()
+        }
+    };
+    let steps: Vec<StepView> = steps.iter().enumerate().map(view).collect();
+    svg(&steps)
+}
+
+/// Returns `true` if a value contains a reference to the step with this id and this number.
+fn needs(value: &Value, id: &str, number: usize) -> bool {
+    let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let has = |text: &str, before: &str| {
+        let mut found = text.match_indices(before);
+        found.any(|(at, _)| {
+            let rest = text[at + before.len()..].strip_prefix(id);
+            rest.is_some_and(is_end)
+        })
+    };
+    match value {
+        Value::String(text) => {
+            has(text, "{{") || has(text, "$ref:") || text.contains(&format!("${{step[{number}]"))
+        }
+        Value::Array(list) => list.iter().any(|it| needs(it, id, number)),
+        Value::Object(members) => members.iter().any(|(name, value)| match &**name {
+            "step" | "undo" => value == id,
+            "after" | "dependsOn" => value.as_array().into_iter().flatten().any(|it| {
+                it == id
+                    || it
+                        .as_u64()
+                        .is_some_and(|it| usize::try_from(it) == Ok(number))
+            }),
+            _ => needs(value, id, number),
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::draft;
+
+    #[test]
+    fn a_faulty_plan_has_a_graph() {
+        let (_, text) = crate::samples::all()
+            .find(|(it, _)| *it == "faulty")
+            .unwrap();
+        let svg = draft(text).unwrap();
+        let edges: Vec<&str> = svg.split("data-from=\"").skip(1).collect();
+        let edges: Vec<&str> = edges
+            .iter()
+            .map(|it| it.split(" d=").next().unwrap())
+            .collect();
+        assert_eq!(edges.len(), 3, "{edges:?}");
+        for (from, to) in [("inbox", "latest"), ("latest", "sent"), ("latest", "copy")] {
+            let edge = format!("data-from=\"{from}\" data-to=\"{to}\"");
+            assert!(svg.contains(&edge), "{edge}");
+        }
+        let numbered =
+            r#"{"steps": [{"tool": "a"}, {"tool": "b", "params": {"x": "${step[0].data}"}}]}"#;
+        assert!(
+            draft(numbered)
+                .unwrap()
+                .contains(r#"data-from="step0" data-to="step1""#)
+        );
+        for other in ["[", "{}", "[]", r#"{"steps": 3}"#] {
+            assert_eq!(draft(other), None, "{other}");
+        }
+    }
+}
