@@ -60,7 +60,7 @@ impl Html {
         (self.escape)(format_args!("{text}"), &mut self.out);
     }
 
-    /// Writes escaped text, with each part between two backticks as an element `code`.
+    /// Writes an escaped string, with each part between two backticks as an element `code`.
     ///
     /// ```
     /// use plan_graph::Html;

@@ -336,7 +336,7 @@ fn an_undone_step_looks_undone() {
     assert_eq!(html.matches("completed undone").count(), 3);
     // Once more in the legend.
     assert_eq!(html.matches('⤺').count(), 4);
-    // The box and the edge of the undo step are those of no other step.
+    // Only the undo step has this box and this edge.
     assert!(html.contains(">undoes booked: act<"));
     assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));
     let legend = between(&html, "class=\"legend\"", "</ul>");

@@ -48,7 +48,7 @@ fn a_value_is_of_the_type_of_its_step() {
     let error = signals.send("reply", json!({ "granted": 1 })).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value for `reply` is not a `Reply`: at `/granted`: invalid type: integer `1`, expected a boolean"
+        "the value for `reply` has the wrong type: at `/granted`: invalid type: integer `1`, expected a boolean"
     );
     assert!(matches!(error, SignalError::Type { .. }));
     // References can read the type's default.

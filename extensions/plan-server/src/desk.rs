@@ -27,7 +27,7 @@ pub(crate) struct Question {
     /// The intent of the step, or of the nearest enclosing step with an intent.
     pub(crate) intent: String,
     pub(crate) arguments: Value,
-    /// The steps and inputs from which the arguments come, by the names of the arguments.
+    /// The steps and inputs that supply each argument, by the name of the argument.
     pub(crate) sources: BTreeMap<String, BTreeSet<String>>,
     /// The tools that undo the call without another question.
     pub(crate) undone_by: Vec<String>,
@@ -164,7 +164,7 @@ impl Desk {
         Ok(open.is_some_and(|open| open.answer.send(decision).is_ok()))
     }
 
-    /// Answers several questions after `record` has recorded the answers to all of them. The first refusal may end the run, and the other answers are recorded all the same.
+    /// Answers several questions after `record` has recorded all answers. The first refusal may end the run, and the other answers are recorded all the same.
     /// Returns the number of answered questions.
     pub(crate) fn answer_all(
         &self,

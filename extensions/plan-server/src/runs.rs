@@ -80,7 +80,7 @@ pub(crate) struct Begin {
     #[serde(default)]
     inputs: Value,
     approve: Option<String>,
-    /// The name of the run's plan, in place of the name in the document.
+    /// The name of the run's plan. The document may have another name.
     name: Option<String>,
 }
 

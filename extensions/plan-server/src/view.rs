@@ -251,7 +251,7 @@ fn innermost<'p>(plan: &'p Plan, path: &str) -> Option<(&'p Plan, &'p Step)> {
     })
 }
 
-/// Returns the steps and inputs from which the arguments of a call come, by the names of the arguments.
+/// Returns the steps and inputs that supply each argument of a call, by the name of the argument.
 pub(crate) fn sources(plan: &Plan, path: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut sources: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let Some((plan, step)) = innermost(plan, path) else {

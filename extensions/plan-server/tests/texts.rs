@@ -357,7 +357,7 @@ fn the_page_writes_texts_by_few_ways() {
     let known = [
         "if (element.textContent !== shown) element.textContent = shown;",
         "$(\"spoken\").textContent = \"\";",
-        // A text with invisible characters has no colors.
+        // Plans with invisible characters have no colors.
         "const colored = (content) => (/^[\\t -~]{1,2000}$/.test(content) ? json(content) : [document.createTextNode(content)]);",
         "document.createTextNode(content.slice(start, until) || \" \")));",
         "const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;",

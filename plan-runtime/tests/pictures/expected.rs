@@ -89,7 +89,7 @@ fn undo_steps_of_a_page() {
     let sender = "Ada".to_owned();
     let (_, report) = smol::block_on(Booked { sender }.run(&()).with_report());
     let html = report.to_html();
-    let arrow = r#"<path class="edge after" data-from="0" data-to="1""#;
+    let arrow = r#"<path class="edge undo" data-from="0" data-to="1""#;
     assert!(html.contains(arrow), "{html}");
     assert!(html.contains("<title>booked → cancelled (undo)</title>"));
     assert_eq!(html.matches(r#"<a class="node skipped undo""#).count(), 1);

@@ -30,8 +30,8 @@ impl Report {
     /// attempts. A click on a step shows its arguments, its output, its error, and the reports inside it, up to a limit.
     ///
     /// The page is one file, which loads nothing. [`to_html_linked`](Self::to_html_linked) is for a server that forbids styles and
-    /// scripts inside pages. The page is readable in light and dark mode, with only a keyboard, and without scripts. Text from tools is
-    /// always text in the page, never markup.
+    /// scripts inside pages. The page is readable in light and dark mode, with only a keyboard, and without scripts. The page escapes
+    /// the output of tools, so it never contains their markup.
     ///
     /// The page contains arguments and outputs, with any secrets in them, only if the run
     /// [captures arguments](crate::run::Run::capture_arguments) and [outputs](crate::run::Run::capture_outputs). It truncates long values
@@ -364,7 +364,7 @@ impl Page<'_> {
     }
 }
 
-/// Writes a time in UTC. The script of the page replaces this text by the local time of the reader.
+/// Writes a time in UTC. The script of the page replaces UTC by the local time of the reader.
 fn write_time(html: &mut Html, time: SystemTime) {
     let time = humantime::format_rfc3339_seconds(time).to_string();
     let shown = time.replace('T', " ").replace('Z', " UTC");
