@@ -275,7 +275,7 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Refuse the call", "#inbox");
   while (stub.runs.get("r0003").state !== "failed") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
-  await page.click("#inbox-runs a");
+  await page.click("#inbox-waits a");
   await says(page, "#waits h3", "value");
   await close(page);
 }));
