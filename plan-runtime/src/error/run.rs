@@ -448,7 +448,8 @@ impl RunError {
         &self.0.failures
     }
 
-    /// Returns the steps that completed and were undone, in the order of their undoing.
+    /// Returns the steps that completed and were undone: first the steps of the plan, and then the steps of each block, element and called
+    /// plan. The steps of each of these are in the order of their undoing.
     pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.undone.iter().map(|step| &*step.path)
     }
