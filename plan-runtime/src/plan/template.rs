@@ -182,18 +182,6 @@ impl Test {
         }
     }
 
-    /// Returns `true` if the other test has the operator of this one.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::All(_), Self::All(_))
-            | (Self::Any(_), Self::Any(_))
-            | (Self::Not(_), Self::Not(_)) => true,
-            (Self::Compare(_, how), Self::Compare(_, other)) => how == other,
-            (Self::Ask(question, _), Self::Ask(other, _)) => question == other,
-            _ => false,
-        }
-    }
-
     /// Returns `true` if the result is `true` or `false`, and `false` if it is a number.
     pub(crate) fn is_bool(&self) -> bool {
         !matches!(self, Self::Ask(Question::Len, _))

@@ -96,29 +96,19 @@ pub enum Severity {
 }
 
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
+    ($($(#[$doc:meta])+ $name:ident = $text:literal,)*) => {
         /// A kind of error or warning. [`Display`](fmt::Display) writes it as in messages: `unknown-step`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
-            $($(#[doc = $doc])+ $name,)*
+            $($(#[$doc])+ $name,)*
         }
 
         impl Code {
-            /// All codes.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
             /// Returns the code as it appears in messages.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
-                }
-            }
-
-            /// Returns a description of the code, in one line.
-            pub const fn description(self) -> &'static str {
-                match self {
-                    $(Self::$name => concat!($($doc),+),)*
                 }
             }
         }

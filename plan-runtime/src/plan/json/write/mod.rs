@@ -19,6 +19,8 @@ pub(crate) struct InPlan<'a, T> {
     pub(in crate::plan) names: Option<&'a HashSet<&'a str>>,
     /// The patterns around the part, the outermost first, if the caller has them.
     pub(in crate::plan) locals: &'a [Bound],
+    /// `true` to leave out the notation of references in the document or in `plan!`.
+    pub(in crate::plan) without_notation: bool,
     pub(in crate::plan) part: T,
 }
 
@@ -38,7 +40,24 @@ impl<'a, T> InPlan<'a, T> {
             plan: None,
             names: None,
             locals: &[],
+            without_notation: false,
             part,
+        }
+    }
+
+    /// Leaves out the notation of references.
+    pub(super) fn without_notation(self) -> Self {
+        Self {
+            without_notation: true,
+            ..self
+        }
+    }
+
+    /// Creates a part of a plan inside of this plan.
+    fn inside<'b, U>(&self, plan: &'b Plan, part: U) -> InPlan<'b, U> {
+        InPlan {
+            without_notation: self.without_notation,
+            ..InPlan::new(plan, part)
         }
     }
 
@@ -56,6 +75,7 @@ impl<'a, T> InPlan<'a, T> {
             plan: self.plan,
             names: self.names,
             locals,
+            without_notation: self.without_notation,
             part,
         }
     }

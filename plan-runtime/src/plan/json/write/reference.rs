@@ -62,7 +62,8 @@ impl Serialize for InPlan<'_, &Reference> {
         }
         // A reader derives the member, and refuses a member that differs.
         let name = self.plan.and_then(|plan| plan.name_of(reference.source));
-        if let (Some(name), Some(text)) = (name, reference.as_written())
+        if !self.without_notation
+            && let (Some(name), Some(text)) = (name, reference.as_written())
             && !is_derived(name, reference, text)
             && agrees(name, reference.path(), text)
         {

@@ -117,7 +117,7 @@ impl InPlan<'_, &Block> {
         if is_round && !reads.is_empty() {
             reads.remove(0);
         }
-        let inside = InPlan::new(plan, ());
+        let inside = self.inside(plan, ());
         if !reads.is_empty() {
             let reads = Reads(reads.into_iter().map(|(name, it)| (name, self.of(it))));
             map.serialize_entry(block::INPUTS, &reads)?;
@@ -141,7 +141,7 @@ impl Serialize for InPlan<'_, &Loop> {
             map.serialize_entry(looped::LAST, &last.name)?;
         }
         self.of(round).write_block(&mut map, *last)?;
-        map.serialize_entry(looped::WHILE, &InPlan::new(&round.plan, again))?;
+        map.serialize_entry(looped::WHILE, &self.inside(&round.plan, again))?;
         map.end()
     }
 }
