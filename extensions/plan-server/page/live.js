@@ -3,7 +3,7 @@ import { ENDED, LIMITS, STATUSES } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
 
-export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: new Set(),
+export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, told: 0, skipped: new Set(),
   opened: new Map(), // the steps whose elements are listed in the timeline
   narrowed: new Set(), // the steps of whose elements only the failed ones are listed
   asked: () => {}, // is called after a change of what the run asks for
@@ -17,6 +17,7 @@ const askedFor = () => JSON.stringify([isOver(live.run ?? {}), list(live.run?.qu
 export const happened = (event, data) => {
   const before = askedFor();
   handle(event, data);
+  live.told += 1;
   if (before !== askedFor()) live.asked();
   live.changed();
 };
