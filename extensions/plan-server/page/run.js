@@ -1,13 +1,13 @@
 import { $, announce, bdi, block, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
-import { happened, isOver, live } from "./live.js";
+import { happened, isOver, listProgress, live } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { fileOf } from "./report.js";
 import { remembered } from "./store.js";
 import { instant, left, since, time, took } from "./time.js";
-import { listProgress, showLive } from "./timeline.js";
+import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
 const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), true);

@@ -4,7 +4,7 @@ import { fieldsOf } from "./arguments.js";
 import { $, bdi, block, cut, h, hide, json, list, plural, prose, put, save, show, stateLike } from "./dom.js";
 import { Calls } from "./calls.js";
 import { ENDED, LIMITS } from "./limits.js";
-import { isOver, live, runPath } from "./live.js";
+import { isOver, listProgress, live, runPath } from "./live.js";
 import { api } from "./server.js";
 import { instant, since, time, took } from "./time.js";
 import { decisions, sentence } from "./who.js";
@@ -166,6 +166,7 @@ const callsOf = (path) => {
   if (calls?.key !== key) calls = Object.assign(new Calls(), { key });
   return calls;
 };
+const progressOf = (path) => listProgress(live.steps.get(path));
 const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
@@ -189,6 +190,7 @@ const details = (path, status, stateOfStep) => {
     report?.duration_ms >= 0 ? ["Took", took(lasted(report))] : null,
     report?.duration_ms - lasted(report) >= 10 ? ["Before and after the calls", took(report.duration_ms - lasted(report))] : null,
     times(report) ? ["In detail", times(report)] : null,
+    progressOf(path) ? ["Elements", progressOf(path)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
   const needs = list(planned?.needs);
@@ -229,7 +231,7 @@ export const showStep = (stateOfStep) => {
   const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
   const focused = document.activeElement;
-  put($("step-details"), [path, status, answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  put($("step-details"), [path, status, progressOf(path), answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
   // The search of the calls keeps its focus, although the card is made again.
   if (focused !== document.activeElement && $("step-details").contains(focused)) focused.focus();
 };

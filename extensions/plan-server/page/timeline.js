@@ -2,7 +2,7 @@
 
 import { $, cut, h, hide, list, plural, progress, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
-import { isOver, live } from "./live.js";
+import { elementsOf, isOver, live } from "./live.js";
 import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
@@ -148,17 +148,6 @@ const makeRow = (path, start) => {
   return row;
 };
 
-// The elements of the lists, by the path of the step: the started elements, the ended elements and the failed elements.
-const elementsOf = (path, all, of) => {
-  const elements = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length)));
-  const ended = elements.map(of).filter((status) => ENDED.includes(status));
-  return { started: elements.length, ended: ended.length, failed: ended.filter((status) => status === "failed").length };
-};
-// The progress of a list that runs, such as "168 of 500, 2 failed". The page may not know all elements of a long list.
-export const listProgress = (step) => {
-  if (step?.elements === undefined || live.skipped.size) return "";
-  return progress({ elements: step.elements, ...elementsOf(step.path, live.order.filter((path) => path.startsWith(`${step.path}[`)), (path) => live.steps.get(path)?.status) });
-};
 // The progress of a list that runs, and the number of started elements of a list that has ended early.
 const progressOf = (path, step, all, of, isEnded) => {
   if (step?.elements === undefined || live.skipped.size) return "";

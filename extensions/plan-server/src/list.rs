@@ -139,7 +139,7 @@ impl List {
         given(self.state.as_ref()).is_none_or(|wanted| wanted == of_run)
     }
 
-    /// Returns `true` if a run waits for the given thing, and its id, the name of its plan or its inputs contain the search words.
+    /// Returns `true` if a run waits for the given thing, and its id, the name of its plan, its inputs or its error contain the search words.
     fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
         let wanted = given(self.waits_for.as_ref());
         if wanted.is_some() && wanted != state.waits_for(run) {
@@ -157,7 +157,15 @@ impl List {
         };
         // JSON escapes quotes and line feeds, and people do not.
         let inputs = serde_json::from_str(&info.inputs).unwrap_or_default();
-        Ok(contains(&inputs, &has))
+        if contains(&inputs, &has) {
+            return Ok(true);
+        }
+        let error = match run.state {
+            RunState::Failed => now(state.server.error(&run.id)),
+            _ => return Ok(false),
+        };
+        let error = error.map_err(|error| Problem::storage(&error))?;
+        Ok(error.is_some_and(|error| has(&error)))
     }
 }
 

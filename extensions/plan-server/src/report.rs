@@ -62,10 +62,10 @@ pub(crate) async fn page(
             let mut html = Html::new(escape);
             write_outcome(&mut html, state.state_of(&run), error.as_deref());
             write_undoing(&mut html, &undone, &remains);
-            write_facts(&mut html, &run);
+            write_facts(&mut html, &run, &inputs);
             let head = html.finish();
             let mut html = Html::new(escape);
-            write_records(&mut html, state, &run, &inputs);
+            write_records(&mut html, state, &id);
             let records = html.finish();
             // The name of the plan has no markup, so the first heading is the title.
             let page = match page.split_once("</h1>") {
@@ -131,8 +131,8 @@ fn write_time(html: &mut Html, at: &str) {
     html.tag("time").attr("datetime", at).text(shown);
 }
 
-/// Writes the id of the run and its times.
-fn write_facts(html: &mut Html, run: &RunSummary) {
+/// Writes the id of the run, its times and its inputs.
+fn write_facts(html: &mut Html, run: &RunSummary, inputs: &Value) {
     html.tag("dl").inside(|list| {
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
@@ -142,26 +142,27 @@ fn write_facts(html: &mut Html, run: &RunSummary) {
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
+        for (input, value) in inputs.as_object().into_iter().flatten() {
+            list.tag("dt")
+                .text(format_args!("Input {}", MessageName(input)));
+            list.tag("dd").inside(|dd| write_value(dd, value));
+        }
     });
 }
 
-/// Writes a section below the steps: the inputs, the decisions of people, and the attempts before retries.
-fn write_records(html: &mut Html, state: &State, run: &RunSummary, inputs: &Value) {
-    let answers = state.decisions.of_run(&run.id);
-    let earlier = state.decisions.earlier(&run.id);
-    let inputs = inputs.as_object().filter(|all| !all.is_empty());
-    if inputs.is_none() && answers.is_empty() && earlier.is_empty() {
+/// Writes a section below the steps: the decisions of people, and the attempts before retries.
+fn write_records(html: &mut Html, state: &State, id: &str) {
+    let answers = state.decisions.of_run(id);
+    let earlier = state.decisions.earlier(id);
+    if answers.is_empty() && earlier.is_empty() {
         return;
     }
-    let section = html.tag("section").attr("aria-label", "Inputs and answers");
+    let section = html
+        .tag("section")
+        .attr("aria-label", "Answers and retries");
     section.inside(|section| {
-        section.tag("h2").text("Inputs and answers");
+        section.tag("h2").text("Answers and retries");
         section.tag("dl").inside(|list| {
-            for (input, value) in inputs.into_iter().flatten() {
-                list.tag("dt")
-                    .text(format_args!("Input {}", MessageName(input)));
-                list.tag("dd").inside(|dd| write_value(dd, value));
-            }
             for equal in answers.chunk_by(is_equal) {
                 write_answers(list, equal);
             }

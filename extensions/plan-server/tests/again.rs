@@ -122,6 +122,7 @@ fn runs_are_sorted_and_counted() {
     let (failed, list) = names("sort=plan&state=failed");
     let count = json!({"least": 1, "is_exact": true, "states": {"done": 2, "failed": 1}});
     assert_eq!((&*failed, &list["count"]), ("a", &count));
+    assert_eq!(names("text=LINE%20was%20busy").0, "a");
     let (status, wrong) = server.get("/api/runs?sort=size");
     let help = wrong["error"]["help"].as_str().unwrap_or_default();
     assert!(status == 400 && help.contains("`took`"), "{wrong}");
@@ -254,7 +255,7 @@ fn an_answer_to_several_questions_is_recorded_for_each() {
     assert_eq!(server.post(&path, &refuse), (200, json!({"answered": 2})));
     let run = server.ended(&id);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
-    let (steps, records) = report.split_once("<h2>Inputs and answers</h2>").unwrap();
+    let (steps, records) = report.split_once("<h2>Answers and retries</h2>").unwrap();
     assert!(steps.contains("<h2>Timeline</h2>") && records.contains("<dt>Answer for sent[1]</dt>"));
     let decisions = run["decisions"].as_array().unwrap();
     let paths: Vec<_> = decisions

@@ -108,13 +108,14 @@ for (const [shape, options] of SHAPES) {
   await test(`all calls of a long list, ${shape}`, () => stubbed({}, async (stub) => {
     const began = Date.now() - HOUR;
     const events = Array.from({ length: 500 }, (_, at) => ({ path: `sent[${at}]`, status: [7, 211].includes(at) ? "failed" : "completed", attempt: 1, started_ms: began + at, ended_ms: began + at + 1, error: [7, 211].includes(at) ? `the line was busy\u202e ${at}` : null }));
-    const all = run("r0001", { began: new Date(began).toISOString(), steps: [step("sent")], events: [...events, { path: "sent", status: "completed", attempt: null, started_ms: began, ended_ms: began + 600, error: null }] });
+    const all = run("r0001", { began: new Date(began).toISOString(), steps: [step("sent")], events: [...events, { path: "sent", status: "completed", elements: 500, attempt: null, started_ms: began, ended_ms: began + 600, error: null }] });
     all.elements = events.map(({ error }, at) => ({ element: [at], number: 1, tool: "send_mail", started_ms: at, duration_ms: 1, arguments: { to: `person${at}@example.org` }, ...(error ? { error } : {}) }));
     all.values.set("sent", events.map((_, at) => `receipt-${at}`));
     stub.runs.set("r0001", all);
     const page = await open(stub.url, options);
     await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
     await says(page, "#step-details .count", "1–50 of 500 calls");
+    await says(page, "#step-details dl", "500 of 500, 2 failed");
     const calls = () => page.$$eval("#step-details .attempts > li strong", (all) => all.map((it) => it.textContent));
     assert.deepEqual((await calls()).slice(0, 3), ["[7], attempt 1", "[211], attempt 1", "[0], attempt 1"]);
     await press(page, "Next calls");
