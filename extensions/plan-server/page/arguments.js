@@ -24,6 +24,9 @@ const isText = (value) => typeof value === "string" && value.trim() !== "" && va
 const textOf = (value) => (isText(value) ? value : show(value));
 export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !JSON.isRawJSON?.(value);
 
+// A long text scrolls, so the keyboard needs to reach the text.
+const scrolls = (text) => text.length > 600 || text.split("\n").length > 8;
+
 // The names of arguments in the order of their tool: the required arguments, in the order of the contract, and then the others.
 export const namesOf = (tool, given) => {
   const required = list(list(tools.all).find(({ name }) => name === tool)?.parameters?.required);
@@ -35,7 +38,7 @@ export const fieldsOf = (given, most, note = () => null, tool = null) => {
   const all = namesOf(tool, given).map((name) => [name, given[name]]);
   if (!all.length) return h("p", { class: "none" }, "The call has no arguments.");
   return h("dl", { class: "arguments" }, all.flatMap(([name, value]) => [h("dt", {}, h("code", {}, cut(name, 200))),
-    h("dd", {}, h("pre", { tabindex: "0", "aria-label": `Argument ${name}` }, isText(value) ? block(value, most) : json(block(show(value), most))), note(name))]));
+    h("dd", {}, h("pre", scrolls(textOf(value)) ? { tabindex: "0", role: "group", "aria-label": `Argument ${name}` } : {}, isText(value) ? block(value, most) : json(block(show(value), most))), note(name))]));
 };
 // Returns the arguments of several calls: the arguments that are equal in all calls, and a table of the others.
 export const tableOf = (some, note) => {

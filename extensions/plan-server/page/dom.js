@@ -94,6 +94,8 @@ export const put = (place, key, make) => {
 // The status of a step in words.
 export const spoken = (status) => (status === "waiting" ? "waiting for you" : status ?? "not started");
 export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(spoken(status), 40));
+// The progress of a list, such as "168 of 500, 2 failed".
+export const progress = ({ elements, ended, failed }) => `${ended.toLocaleString()} of ${elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
 export const save = (name, content, type = "application/json") => {
   const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();

@@ -68,7 +68,7 @@ export const follow = async (signal, happened) => {
       if (error.status === 404) {
         say($("run-title"), "This run does not exist");
         hide($("run-parts"), true);
-        $("run-wrong").replaceChildren(h("p", { class: "error" }, "The address is wrong, or the server has deleted the run. The server deletes the oldest ended runs when its database is half full."));
+        $("run-wrong").replaceChildren(h("p", { class: "error" }, "The address is wrong, or the server has deleted the run. The server deletes the oldest ended runs when its database is half full. ", h("a", { href: "#/runs" }, "List the runs"), "."));
         break;
       }
       if (error.status === 401) break;

@@ -17,7 +17,7 @@ export const LIMITS = {
   words: 2000, // characters of a message
   event: 4_000_000, // characters of one event
   report: 30_000_000, // characters of a report
-  page: 25, // runs on a page of the list
+  page: 100, // runs on a page of the list
 };
 export const STATUSES = ["waiting", "running", "completed", "recovered", "skipped", "failed", "blocked", "cancelled"];
 export const SIGNS = { waiting: "…", running: "▸", completed: "✓", recovered: "↺", skipped: "↷", failed: "✗", blocked: "⊘", cancelled: "◌", done: "✓" };

@@ -1,9 +1,9 @@
-import { announce, cut, list } from "./dom.js";
+import { announce, cut, list, progress } from "./dom.js";
 import { ENDED, LIMITS, STATUSES } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
 
-export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: new Set(),
+export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, told: 0, skipped: new Set(),
   opened: new Map(), // the steps whose elements are listed in the timeline
   narrowed: new Set(), // the steps of whose elements only the failed ones are listed
   asked: () => {}, // is called after a change of what the run asks for
@@ -17,6 +17,7 @@ const askedFor = () => JSON.stringify([isOver(live.run ?? {}), list(live.run?.qu
 export const happened = (event, data) => {
   const before = askedFor();
   handle(event, data);
+  live.told += 1;
   if (before !== askedFor()) live.asked();
   live.changed();
 };
@@ -100,3 +101,15 @@ const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, t
 };
 
 export const isOver = (run) => Boolean(run.ended) || ["done", "failed", "cancelled"].includes(run.state);
+
+// The numbers of started, ended and failed elements of a step's list.
+export const elementsOf = (path, all, of) => {
+  const elements = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length)));
+  const ended = elements.map(of).filter((status) => ENDED.includes(status));
+  return { started: elements.length, ended: ended.length, failed: ended.filter((status) => status === "failed").length };
+};
+// The progress of a list that runs, such as "168 of 500, 2 failed". The page may not know all elements of a long list.
+export const listProgress = (step) => {
+  if (step?.elements === undefined || live.skipped.size) return "";
+  return progress({ elements: step.elements, ...elementsOf(step.path, live.order.filter((path) => path.startsWith(`${step.path}[`)), (path) => live.steps.get(path)?.status) });
+};

@@ -5,7 +5,7 @@ import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
 import { api, exact, told } from "./server.js";
-import { since, time } from "./time.js";
+import { left, since, time } from "./time.js";
 import { who } from "./who.js";
 
 // The key of a card says all that somebody decides about, so that a card never stands for another question than the one that it shows. The cards have the order of `all`.
@@ -58,8 +58,13 @@ const answering = async (card, path, body, done, after, failed = (problem) => te
 };
 const lookAgain = async () => {
   const { id } = live;
-  const run = await api(runPath(), { signal: live.abort?.signal }).catch(() => null);
-  if (run && id === live.id) happened("state", run);
+  for (let tries = 0; tries < 3; tries += 1) {
+    const { told } = live;
+    const run = await api(runPath(), { signal: live.abort?.signal }).catch(() => null);
+    if (!run || id !== live.id) return;
+    // An event that arrived meanwhile may be newer than the response.
+    if (told === live.told) return happened("state", run);
+  }
 };
 // A typed reason stays when the server asks again with another id.
 const reasons = new Map();
@@ -125,6 +130,11 @@ const from = (run, question) => (name) => {
 // The intent is a claim of the plan, and the description comes from the tool.
 const about = (question) => [question.intent ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(question.intent)) : "",
   question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : ""];
+// The time of the oldest question, and the time at which the run fails.
+const asked = (some) => {
+  const { asked: at, expires = live.run?.expires } = some[0];
+  return at ? h("p", { class: "hint" }, "Asked ", since(at), " ago", expires ? [". The run fails in ", left(expires), " if it has not ended."] : ".") : "";
+};
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, level, context = "") => {
   const nth = (ids += 1);
@@ -165,7 +175,7 @@ const questionCard = (run, question, after, level, context = "") => {
     }
   } }, "Show all arguments");
   card.append(h(level, { id: `question-${nth}`, tabindex: "-1" }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", linkTo(run, question.path), "?"),
-    context, question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", ...about(question),
+    context, asked([question]), ...about(question),
     h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), change.form, undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   return card;
@@ -191,7 +201,7 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
     hide(each, !apart.has(key));
   } }, "Answer one by one");
   card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${some.length} calls of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
+    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
   if (apart.has(key)) open();
   return card;
 };
@@ -205,8 +215,33 @@ const groupsOf = (all, run) => {
   }
   return [...groups].map(([key, some]) => ({ key, some, run: run ?? some[0].run }));
 };
+// Keys in a question: they move between questions, and choose an answer that the person then confirms.
+const KEYS = { j: "the next question", k: "the previous question", a: "Allow", e: "Edit…", r: "Refuse…" };
+const pressed = (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select, [aria-disabled=true]")) return;
+  const key = event.key.toLowerCase();
+  const card = event.target.closest(".question");
+  const all = [...document.querySelectorAll(".question")].filter((one) => one.getClientRects().length);
+  if (key === "j" || key === "k") {
+    const at = all.indexOf(card);
+    const to = at < 0 ? all[0] : all[at + (key === "j" ? 1 : -1)];
+    to?.querySelector("h2, h3, h4")?.focus();
+    to?.scrollIntoView({ block: "nearest" });
+  } else if (card && KEYS[key]) {
+    const found = [...card.querySelectorAll(":scope > form .choices button")].find((one) => one.getClientRects().length && one.textContent.startsWith(KEYS[key].replace("…", "")));
+    if (!found) return;
+    event.preventDefault();
+    if (key === "a") found.focus();
+    else found.click();
+  }
+};
+for (const view of ["inbox-view", "run-view"]) $(view).addEventListener("keydown", pressed);
+for (const place of document.querySelectorAll(".keys")) {
+  place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms.");
+}
 const heard = new Set();
 const showGroups = (place, groups, after, level, context) => {
+  hide(place.parentElement.querySelector(".keys"), !groups.length);
   cards(place, groups, ({ key, some }) => (some.length > 1 ? show([key, some.map(keyOf)]) : keyOf(some[0])), (group) =>
     (group.some.length > 1 ? groupCard(group.run, group, after, level, context?.(group.some[0])) : questionCard(group.run, group.some[0], after, level, context?.(group.some[0]))));
   for (const { some, run } of groups) {

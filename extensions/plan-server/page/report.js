@@ -19,7 +19,8 @@ $("cancel-yes").addEventListener("click", async () => {
     $("cancel-why").value = "";
     announce("The run is being cancelled");
   } catch (error) {
-    noticed(error);
+    // The page of a missing run says so itself.
+    if (error.status !== 404) noticed(error);
   }
 });
 // The report is shown in a frame without this page's origin: whatever is in it, it can read neither the token nor this page. It is not a
@@ -52,6 +53,8 @@ $("report-dialog").addEventListener("close", () => {
   $("report-frame").replaceChildren();
   if (live.id && location.hash === address("/report")) location.hash = address("");
 });
+// The name of a file about the run, with the name of its plan and its id.
+export const fileOf = (ending, kind = "") => `${kind}${`${live.run?.plan ?? ""}`.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "run"}-${live.id}.${ending}`;
 // The texts are saved as the server sends them, with all digits of each number.
-$("report-save").addEventListener("click", () => busy($("report-save"), async () => save(`run-${live.id}.html`, await load("/report.html?alone=true", "text/html"), "text/html")));
-$("run-save").addEventListener("click", () => busy($("run-save"), async () => save(`run-${live.id}.json`, await load(""))));
+$("report-save").addEventListener("click", () => busy($("report-save"), async () => save(fileOf("html"), await load("/report.html?alone=true", "text/html"), "text/html")));
+$("run-save").addEventListener("click", () => busy($("run-save"), async () => save(fileOf("json"), await load(""))));

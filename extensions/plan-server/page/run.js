@@ -1,11 +1,12 @@
-import { $, announce, bdi, block, cut, h, hide, list, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
+import { $, announce, bdi, block, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
-import { happened, isOver, live } from "./live.js";
+import { happened, isOver, listProgress, live } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
+import { fileOf } from "./report.js";
 import { remembered } from "./store.js";
-import { instant, since, time, took } from "./time.js";
+import { instant, left, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
@@ -16,11 +17,11 @@ export const openRun = (id, step = null) => {
   closeRun();
   Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Map(), narrowed: new Set(), isPointed: false, wanted: step });
   live.abort = new AbortController();
-  for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "step-title", "step-state", "step-details"]) {
+  for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "run-next", "earlier", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
-  for (const place of ["asked", "run-moments", "undone-card", "decisions-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
+  for (const place of ["asked", "run-moments", "undone-card", "earlier-card", "decisions-card", "given-card", "step-card", "answer", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
   hide($("run-parts"), false);
   say($("run-title"), "Loading the run…");
   $("result").replaceChildren(h("p", { class: "none" }, "Loading…"));
@@ -83,6 +84,8 @@ const showRun = () => {
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
   put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length], () => (over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : []));
+  put($("run-next"), [state, over, run.expires, run.refusal, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
+  hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
   hide($("cancel"), over);
   hide($("edit"), false);
   hide($("again"), !over);
@@ -90,6 +93,7 @@ const showRun = () => {
   hide($("retry"), !over || !["failed", "cancelled"].includes(run.state));
   say($("retry"), run.state === "cancelled" ? "Resume…" : "Retry from the failure…");
   hide($("report"), !(over || run.report));
+  $("report").classList.toggle("primary", over && run.state === "done");
   questions(over ? [] : list(run.questions));
   waits(over ? [] : list(run.waits));
   hide($("asked"), !$("questions").childElementCount && !$("waits").childElementCount);
@@ -101,7 +105,7 @@ const showRun = () => {
     }
     const long = typeof run.output === "string" ? run.output : show(run.output);
     return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
-      h("button", { type: "button", onclick: () => save(`${name.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "output"}.json`, show(run.output)) }, "Save as a file")];
+      h("button", { type: "button", onclick: () => save(fileOf("json", "output-"), show(run.output)) }, "Save as a file")];
   });
   const remains = over ? list(run.not_undone) : [];
   hide($("undone-card"), !list(run.undone).length && !remains.length);
@@ -109,6 +113,9 @@ const showRun = () => {
   put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has reversed them. Check their effects, and correct them yourself if necessary."),
     h("ul", { class: "items" }, folded(remains, ({ path, why }) => [path.replaceAll(/\[\d+\]/g, ""), why], ({ path, tool, why }) => [stepLink(path), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", ": ", prose(why)],
       ([{ path, tool, why }], count) => [`${count} calls of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " with ", h("code", {}, cut(tool, 200)), ": ", prose(why)]))] : []));
+  const tries = list(run.earlier).toReversed();
+  hide($("earlier-card"), !tries.length);
+  put($("earlier"), tries, () => tries.map(earlier));
   const answers = decisions(run);
   hide($("decisions-card"), !answers.length);
   put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, folded(answers.toReversed().slice(0, LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
@@ -175,6 +182,38 @@ const pointAtFailure = (over) => {
   live.isPointed = true;
   if (live.chosen === null) live.choose(path, false, false);
 };
+// The lists that run now, in words.
+const progressNow = () => list(live.run.steps).map(({ path }) => live.steps.get(path)).filter((step) => step?.status === "running").map((step) => [step.path, listProgress(step)]);
+const listed = (parts) => parts.flatMap((part, at) => [at ? ", " : "", part]);
+const totals = ({ report }) => Object.entries(report?.totals ?? {}).filter(([, count]) => count).map(([name, count]) => `${count.toLocaleString()} ${name.replace("_", " ")}`).join(", ");
+// Says what the run waits for, and who acts next.
+const next = (state, over) => {
+  const { run } = live;
+  const [questions, values] = [list(run.questions).length, list(run.waits).length];
+  const says = (who, ...rest) => h("p", { class: "next" }, h("strong", {}, `${who}: `), ...rest);
+  const until = run.expires ? [" The run fails in ", left(run.expires), " if it has not ended."] : "";
+  if (over) {
+    const counts = totals(run);
+    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", state === "done" ? "" : says("Next, you", state === "cancelled" ? "resume the run, or run the plan again." : "correct the cause of the error, and retry the run. Completed steps keep their outputs, except undone steps and the steps that need them.")];
+  }
+  if (questions || values) return says("Next, you", listed([questions ? `answer ${plural(questions, "question")}` : null, values ? `send ${plural(values, "value")}` : null].filter(Boolean)), ".", until);
+  if (run.waits_for === "server") return says("Next, the server", "tries again to start the run. ", run.refusal ? ["The latest attempt failed: ", prose(run.refusal)] : "");
+  if (state === "waiting") return says("Next, the server", "continues the run at a time of the plan. You can only cancel the run.", until);
+  const now = progressNow();
+  return says("Now, the server", now.length ? ["runs ", ...listed(now.slice(0, 5).map(([path, text]) => h("span", {}, stepLink(path), text ? `, ${text}` : ""))), now.length > 5 ? ` and ${plural(now.length - 5, "more step")}` : "", "."] : "starts the next steps.", until);
+};
+// The attempts before a retry.
+const earlier = ({ at, attempts }) => {
+  const bad = list(attempts).filter((one) => one?.error);
+  const rest = list(attempts).length - bad.length;
+  return h("div", {}, h("p", { class: "hint" }, "Until the retry at ", time(at), rest ? `, with ${plural(rest, "further attempt")} of repeated steps` : "", ":"),
+    h("ul", { class: "items" }, folded(bad, ({ path, error }) => [path.replaceAll(/\[\d+\]/g, ""), error], ({ path, attempt, error }) => [stepLink(path), attempt ? `, attempt ${attempt}` : "", " ", stateLike("failed"), h("p", { class: "error" }, prose(error))],
+      ([{ path, error }], count) => [`${count} attempts of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " ", stateLike("failed"), " ", prose(error)])));
+};
+$("answer").addEventListener("click", () => {
+  $("asked").scrollIntoView();
+  $("asked").querySelector("#questions h3, #waits h3")?.focus({ preventScroll: true });
+});
 const cancelled = (run) => {
   const undone = list(run.undone).filter((one) => one?.status === "completed");
   return h("p", { class: "neutral" }, h("strong", {}, "Cancelled"), undone.length ? ["; undone: ", ...undone.flatMap(({ undoes }, at) => [at ? ", " : "", stepLink(undoes)])] : "", ".");

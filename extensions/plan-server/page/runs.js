@@ -1,65 +1,127 @@
-import { $, announce, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
-import { LIMITS } from "./limits.js";
+import { $, bdi, cut, h, hide, list, plural, progress, put, say, stateOf, table } from "./dom.js";
+import { LIMITS, SIGNS } from "./limits.js";
+import { isOver } from "./live.js";
+import { askAll } from "./many.js";
 import { showSamples } from "./samples.js";
-import { api, noticed } from "./server.js";
-import { who } from "./who.js";
+import { api, capital, noticed } from "./server.js";
 import { ago, instant, since, took } from "./time.js";
 
 // The names of the filters in the address and in the API.
 const FILTERS = ["state", "plan", "since", "from", "to", "text"];
-const runs = { ...Object.fromEntries(FILTERS.map((name) => [name, ""])), before: "", page: 1, next: null, starts: [], count: "", timer: 0, abort: null };
-// The filters and the page are in the address, so that a list can be sent to somebody.
+const KEPT = [...FILTERS, "sort"];
+const STATES = ["running", "waiting", "done", "failed", "cancelled"];
+const WAITS = { answer: "for an answer", value: "for a value", time: "for a time", server: "for the server" };
+// The sorted columns with their first order. The newest runs come first in a list without an order.
+const ORDERS = { Plan: ["plan", "-plan"], State: ["state", "-state"], Began: ["-began", "began"], Took: ["-took", "took"] };
+const runs = { ...Object.fromEntries(KEPT.map((name) => [name, ""])), before: "", page: 1, next: null, starts: [], shown: [], chosen: new Set(), timer: 0, abort: null };
+// The filters, the order and the page are in the address, so that a list can be sent to somebody.
 const address = (change) => {
   const all = { ...runs, before: "", page: 1, ...change };
-  const query = new URLSearchParams([...FILTERS, "before"].map((name) => [name, all[name]]).concat([["page", all.page > 1 ? String(all.page) : ""]]).filter(([, value]) => value));
+  const query = new URLSearchParams([...KEPT, "before"].map((name) => [name, all[name]]).concat([["page", all.page > 1 ? String(all.page) : ""]]).filter(([, value]) => value));
   return `#/runs${query.size ? `?${query}` : ""}`;
+};
+const asked = (more) => new URLSearchParams([...Object.entries(more), ...KEPT.map((name) => [name, runs[name]])].filter(([, value]) => value));
+const isFiltered = () => FILTERS.some((name) => runs[name]);
+
+// Makes the headers of the columns buttons that sort the list.
+const sortable = (made) => {
+  const order = runs.sort || "-began";
+  for (const head of made.querySelectorAll("thead th")) {
+    const name = head.textContent;
+    const orders = ORDERS[name];
+    if (!orders) continue;
+    const isSorted = orders.includes(order);
+    if (isSorted) head.setAttribute("aria-sort", order.startsWith("-") ? "descending" : "ascending");
+    const next = order === orders[0] ? orders[1] : orders[0];
+    head.replaceChildren(h("button", { type: "button", class: "link", id: `sort-${orders[0].replace("-", "")}`, onclick: () => (location.hash = address({ sort: next === "-began" ? "" : next })) },
+      name, isSorted ? h("span", { "aria-hidden": "true" }, order.startsWith("-") ? " ↓" : " ↑") : ""));
+  }
+  return made;
+};
+const rowOf = (run, hasInputs, hasErrors) => {
+  const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 200) : "–");
+  // The message comes first, since the rows of one plan often begin with one step.
+  const error = () => line(String(run.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
+  const name = run.plan || "without a name";
+  const choose = h("input", { type: "checkbox", id: `choose-${run.id}`, "aria-label": `Select the run ${cut(name, 200)}, ${cut(run.id, 80)}`, onchange: () => {
+    runs.chosen[choose.checked ? "add" : "delete"](run.id);
+    showChosen();
+  } });
+  choose.checked = runs.chosen.has(run.id);
+  const [list_] = list(run.lists);
+  return { cells: [
+    h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200))),
+    h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
+    ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
+};
+// The numbers of runs in each state, each a link to the list of these runs.
+const showStates = (states = {}) => {
+  const all = Object.values(states).reduce((sum, count) => sum + count, 0);
+  put($("states"), [states, runs.state, address({})], () => [["", all], ...STATES.map((state) => [state, states[state] ?? 0])].map(([state, count]) =>
+    h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, count.toLocaleString())))));
 };
 const load = async (quiet = false) => {
   runs.abort?.abort();
   const abort = (runs.abort = new AbortController());
-  const query = new URLSearchParams({ limit: String(LIMITS.page) });
-  for (const name of [...FILTERS, "before"]) if (runs[name]) query.set(name, runs[name]);
-  if (!runs.before) query.set("count", "true");
   try {
-    const said = await api(`/api/runs?${query}`, { signal: abort.signal });
+    const said = await api(`/api/runs?${asked({ limit: String(LIMITS.page), before: runs.before, count: "true" })}`, { signal: abort.signal });
     if (abort.signal.aborted) return;
     runs.next = said?.next ?? null;
-    const all = list(said?.runs).slice(0, LIMITS.page);
-    const focused = document.activeElement?.closest?.("#runs a")?.getAttribute("href");
-    const filtered = FILTERS.some((name) => runs[name]);
-    const isEmpty = !all.length && !filtered && !runs.before && runs.next === null;
+    runs.shown = list(said?.runs).filter((run) => run && typeof run === "object").slice(0, LIMITS.page);
+    const all = runs.shown;
+    const focused = document.activeElement?.closest?.("#runs [id]")?.id;
+    const isEmpty = !all.length && !isFiltered() && !runs.before && runs.next === null;
     hide($("runs-about"), !isEmpty);
     say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
-    for (const part of ["filters", "runs-count", "runs"]) hide($(part), isEmpty);
+    for (const part of ["states", "filters", "runs-bar", "runs"]) hide($(part), isEmpty);
     hide($("welcome"), !isEmpty);
     $("write").classList.toggle("primary", !isEmpty);
     if (isEmpty) showSamples();
-    put($("runs"), [all, filtered, runs.next === null], () => {
-      const hasErrors = all.some((run) => run?.error);
-      const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 200) : "–");
-      // The message comes first, since the rows of one plan often begin with one step.
-      const error = (run) => line(String(run?.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
-      const rows = all.map((run) => ({ cells: [
-        h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), line(String(run?.inputs_text ?? "")), ago(run?.began),
-        run?.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run?.began), " so far"), ...(hasErrors ? [error(run)] : []), h("code", {}, cut(run?.id, 80))] }));
-      return rows.length ? table("Runs, the latest first", ["Plan", "State", "Inputs", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
-        : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Older runs” to search earlier runs." : filtered ? "No run matches these filters." : "There are no runs yet.");
+    showStates(said?.count?.states);
+    put($("runs"), [all, [...runs.chosen], isFiltered(), runs.sort, runs.next === null], () => {
+      const [hasInputs, hasErrors] = ["inputs_text", "error"].map((name) => all.some((run) => run[name]));
+      const made = table("Runs", ["Plan", "State", ...(hasInputs ? ["Inputs"] : []), "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], all.map((run) => rowOf(run, hasInputs, hasErrors)));
+      return all.length ? made.map(sortable)
+        : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Next page” to search earlier runs." : isFiltered() ? "No run matches these filters." : "There are no runs yet.");
     });
-    if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
-    const { least, is_exact } = said?.count ?? {};
-    if (!runs.before) runs.count = least === undefined ? plural(all.length, "run") : is_exact ? plural(least, "run") : `At least ${plural(least, "run")}`;
+    if (focused) $(focused)?.focus();
+    const { least = all.length, is_exact = true } = said?.count ?? {};
+    const count = `${is_exact ? "" : "at least "}${plural(least, "run")}`;
     const before = (runs.page - 1) * LIMITS.page;
-    const count = runs.count || plural(all.length, "run");
-    say($("runs-count"), runs.page > 1 || runs.next !== null ? `${(before + 1).toLocaleString()}–${(before + all.length).toLocaleString()} of ${count.replace(/^A/, "a")}` : count);
-    const many = ["failed", "cancelled"].includes(runs.state) && (is_exact ? least : 0) > 1;
-    hide($("retry-all"), !many && runs.page < 2);
+    say($("runs-count"), all.length && (runs.page > 1 || runs.next !== null) ? `${(before + 1).toLocaleString()}–${(before + all.length).toLocaleString()} of ${count}` : capital(count));
+    const many = ["failed", "cancelled"].includes(runs.state) && is_exact && least > LIMITS.page;
+    hide($("retry-all"), !many);
     if (many) say($("retry-all"), `${runs.state === "failed" ? "Retry" : "Resume"} all ${least.toLocaleString()}…`);
-    hide($("older"), runs.next === null);
-    hide($("newer"), runs.page < 2);
+    runs.count = least;
+    showChosen();
+    hide($("next"), runs.next === null);
+    hide($("previous"), runs.page < 2);
   } catch (error) {
     if (!quiet) noticed(error);
   }
 };
+// The selected runs of the page, and the buttons for these runs.
+const RETRIED = ["failed", "cancelled"];
+const showChosen = () => {
+  const chosen = runs.shown.filter(({ id }) => runs.chosen.has(id));
+  runs.chosen = new Set(chosen.map(({ id }) => id));
+  $("choose-all").checked = chosen.length > 0 && chosen.length === runs.shown.length;
+  $("choose-all").indeterminate = chosen.length > 0 && chosen.length < runs.shown.length;
+  hide($("choose-all").parentElement, !runs.shown.length);
+  for (const [id, some, word] of [["cancel-chosen", chosen.filter((run) => !isOver(run)), "Cancel"], ["retry-chosen", chosen.filter(({ state }) => RETRIED.includes(state)), chosen.every(({ state }) => state !== "failed") ? "Resume" : "Retry"]]) {
+    hide($(id), !some.length);
+    say($(id), `${word} ${some.length.toLocaleString()}…`);
+    $(id).onclick = () => askAll(word, some.length, async () => some.map(({ id }) => id), () => {
+      runs.chosen.clear();
+      return load(true);
+    });
+  }
+};
+$("choose-all").addEventListener("change", () => {
+  runs.chosen = new Set($("choose-all").checked ? runs.shown.map(({ id }) => id) : []);
+  for (const box of document.querySelectorAll("#runs [type=checkbox]")) box.checked = $("choose-all").checked;
+  showChosen();
+});
 // Lists the names of plans, with the name in the address.
 const showPlans = async () => {
   const put = (names) => {
@@ -78,7 +140,6 @@ const local = (value) => {
 };
 const showFilters = () => {
   if (document.activeElement !== $("filter-text")) $("filter-text").value = runs.text;
-  $("filter-state").value = runs.state;
   const hasRange = Boolean(runs.from || runs.to);
   $("filter-time").value = hasRange ? "range" : runs.since;
   // An address may have another duration.
@@ -86,7 +147,7 @@ const showFilters = () => {
   hide($("filter-range"), !hasRange);
   // A field in which somebody types keeps its text.
   for (const field of ["from", "to"].map((name) => $(`filter-${name}`))) if (document.activeElement !== field) field.value = local(runs[field.id.slice("filter-".length)]);
-  hide($("filter-clear"), !FILTERS.some((name) => runs[name]));
+  hide($("filter-clear"), !isFiltered());
   showPlans();
 };
 // Shows the list that the address describes.
@@ -94,8 +155,8 @@ export const openRuns = (query, moves) => {
   const given = new URLSearchParams(query);
   const page = Math.max(1, Math.floor(Number(given.get("page"))) || 1);
   const before = given.get("before") ?? "";
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, given.get(name) ?? ""]));
-  if (!before || FILTERS.some((name) => runs[name] !== filters[name])) Object.assign(runs, { starts: [], count: "" });
+  const filters = Object.fromEntries(KEPT.map((name) => [name, given.get(name) ?? ""]));
+  if (!before || KEPT.some((name) => runs[name] !== filters[name])) runs.starts = [];
   Object.assign(runs, { ...filters, before, page });
   runs.starts[page] = before;
   showFilters();
@@ -107,9 +168,9 @@ $("filters").addEventListener("submit", (event) => {
   event.preventDefault();
   const choice = $("filter-time").value;
   const range = (name) => (choice === "range" ? instant($(`filter-${name}`).value)?.toISOString() ?? "" : "");
-  location.hash = address({ state: $("filter-state").value, plan: $("filter-plan").value, since: choice === "range" ? "" : choice, from: range("from"), to: range("to"), text: $("filter-text").value.trim() });
+  location.hash = address({ plan: $("filter-plan").value, since: choice === "range" ? "" : choice, from: range("from"), to: range("to"), text: $("filter-text").value.trim() });
 });
-for (const name of ["state", "plan"]) $(`filter-${name}`).addEventListener("change", () => $("filters").requestSubmit());
+$("filter-plan").addEventListener("change", () => $("filters").requestSubmit());
 // A browser reports each digit of a year as a change, so a time applies when the focus leaves its field.
 for (const name of ["from", "to"]) $(`filter-${name}`).addEventListener("blur", () => !$("runs-view").hidden && $(`filter-${name}`).value !== local(runs[name]) && $("filters").requestSubmit());
 $("filter-time").addEventListener("change", () => {
@@ -118,44 +179,20 @@ $("filter-time").addEventListener("change", () => {
   if (isRange) $("filter-from").focus();
   else $("filters").requestSubmit();
 });
-$("older").addEventListener("click", () => (location.hash = address({ before: runs.next, page: runs.page + 1 })));
-// All runs that the filters find continue, one after the other.
-$("retry-all").addEventListener("click", () => {
-  say($("all-title"), `${$("retry-all").textContent.replace("…", " runs")}?`);
-  say($("all-progress"), "");
-  $("all-dialog").showModal();
-});
-$("all-no").addEventListener("click", () => $("all-dialog").close());
-$("all-yes").addEventListener("click", async () => {
-  if ($("all-yes").getAttribute("aria-busy")) return;
-  const by = await who();
-  if (by === null) return;
-  $("all-yes").setAttribute("aria-busy", "true");
-  let [done, failed, before] = [0, 0, ""];
-  try {
-    const ids = [];
-    do {
-      const query = new URLSearchParams({ limit: "100", ...Object.fromEntries(FILTERS.filter((name) => runs[name]).map((name) => [name, runs[name]])), ...(before ? { before } : {}) });
-      const page = await api(`/api/runs?${query}`);
-      ids.push(...list(page?.runs).map(({ id }) => id));
-      before = page?.next ?? "";
-    } while (before);
-    for (const id of ids) {
-      if (!$("all-dialog").open) break;
-      await api(`/api/runs/${encodeURIComponent(id)}/retry`, { method: "POST", body: { by, reason: $("all-why").value.trim() } }).then(() => (done += 1), () => (failed += 1));
-      say($("all-progress"), `${done + failed} of ${ids.length}${failed ? `, ${failed} could not continue` : ""}`);
-    }
-    if (!failed) $("all-dialog").close();
-    announce(`${plural(done, "run")} continue`);
-  } catch (error) {
-    $("all-dialog").close();
-    noticed(error);
-  } finally {
-    $("all-yes").removeAttribute("aria-busy");
-    load(true);
-  }
-});
-$("newer").addEventListener("click", () => {
+$("next").addEventListener("click", () => (location.hash = address({ before: runs.next, page: runs.page + 1 })));
+$("previous").addEventListener("click", () => {
   const before = runs.starts[runs.page - 1];
   location.hash = address(before ? { before, page: runs.page - 1 } : {});
 });
+// All runs that the filters find, on all pages.
+const found = async () => {
+  const ids = [];
+  let before = "";
+  do {
+    const page = await api(`/api/runs?${asked({ limit: "100", before })}`);
+    ids.push(...list(page?.runs).map(({ id }) => id));
+    before = page?.next ?? "";
+  } while (before);
+  return ids;
+};
+$("retry-all").addEventListener("click", () => askAll(runs.state === "failed" ? "Retry" : "Resume", runs.count, found, () => load(true)));

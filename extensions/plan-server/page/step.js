@@ -1,8 +1,10 @@
 // The card of the chosen step of a run: its arguments, its output, its attempts and the steps that it waits for.
 
+import { fieldsOf } from "./arguments.js";
 import { $, bdi, block, cut, h, hide, json, list, plural, prose, put, save, show, stateLike } from "./dom.js";
+import { Calls } from "./calls.js";
 import { ENDED, LIMITS } from "./limits.js";
-import { isOver, live, runPath } from "./live.js";
+import { isOver, listProgress, live, runPath } from "./live.js";
 import { api } from "./server.js";
 import { instant, since, time, took } from "./time.js";
 import { decisions, sentence } from "./who.js";
@@ -129,8 +131,10 @@ const attempt = (one, began, over, only, stateOfCall) => {
   const name = `${one.element?.length ? `[${one.element.join("][")}], ` : ""}attempt ${one.number}`;
   const inner = list(one.inside).flatMap((report) => list(report.steps));
   return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [status === "waiting" ? " before the call of " : " in ", h("code", {}, cut(one.tool, 200))] : ""),
-    one.error ? h("p", { class: "error" }, prose(one.error)) : null,
+    // The card has the error of its only call.
+    one.error && !only ? h("p", { class: "error" }, prose(one.error)) : null,
     !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
+    !only && one.output !== undefined ? h("details", {}, h("summary", {}, "Output"), h("pre", { tabindex: "0", "aria-label": `Output of ${name}` }, json(block(show(one.output), LIMITS.shown)))) : null,
     only ? null : changed([one]),
     inner.length ? h("details", {}, h("summary", {}, `${inner.length} ${inner.length === 1 ? "step" : "steps"} inside`), h("ul", { class: "items" },
       inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
@@ -140,6 +144,9 @@ const attempt = (one, began, over, only, stateOfCall) => {
 // The events leave the values of answers out.
 const answers = () => decisions(values.id === live.id && list(values.decisions).length === list(live.run?.decisions).length ? values : live.run);
 const answersOf = (path) => answers().filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
+
+// A refused call has no attempt, so its answer alone has the arguments.
+const refused = ({ decision, arguments: given, tool }) => (decision === "refuse" && given !== undefined ? h("details", { open: true }, h("summary", {}, "Arguments of the refused call"), fieldsOf(given, LIMITS.words, undefined, tool)) : null);
 
 // The attempts of a step, and of its elements, before each retry of the run, the latest retry first.
 const earlierOf = (path) => list(live.run?.earlier).toReversed().flatMap(({ at, attempts }) => {
@@ -152,6 +159,14 @@ const earlierOf = (path) => list(live.run?.earlier).toReversed().flatMap(({ at, 
     some.length > LIMITS.cards ? h("p", { class: "hint" }, `${(some.length - LIMITS.cards).toLocaleString()} more are not shown.`) : null];
 });
 
+// The calls of the shown step keep their page and their search.
+let calls = null;
+const callsOf = (path) => {
+  const key = `${live.id} ${path}`;
+  if (calls?.key !== key) calls = Object.assign(new Calls(), { key });
+  return calls;
+};
+const progressOf = (path) => listProgress(live.steps.get(path));
 const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
@@ -161,7 +176,9 @@ const details = (path, status, stateOfStep) => {
   const started = report?.started_ms >= 0 ? (instant(run.began)?.getTime() ?? 0) + began + report.started_ms : live.steps.get(path)?.attempts[0]?.started;
   const attempts = list(report?.attempts);
   // Failed attempts come first, since there may be many elements.
-  const ordered = [...attempts].sort((a, b) => Boolean(b.error) - Boolean(a.error));
+  const last = new Map(attempts.map((one) => [list(one.element).join(), one]));
+  const outputOf = (one) => (one.element?.length === 1 && last.get(one.element.join()) === one && Array.isArray(report.output) ? report.output[one.element[0]] : undefined);
+  const ordered = attempts.map((one) => ({ ...one, output: outputOf(one) })).sort((a, b) => Boolean(b.error) - Boolean(a.error));
   const made = attempts.filter((one) => one.arguments !== undefined);
   const single = attempts.length === 1 && !attempts[0].element?.length;
   const facts = [
@@ -173,6 +190,7 @@ const details = (path, status, stateOfStep) => {
     report?.duration_ms >= 0 ? ["Took", took(lasted(report))] : null,
     report?.duration_ms - lasted(report) >= 10 ? ["Before and after the calls", took(report.duration_ms - lasted(report))] : null,
     times(report) ? ["In detail", times(report)] : null,
+    progressOf(path) ? ["Elements", progressOf(path)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
   const needs = list(planned?.needs);
@@ -184,7 +202,7 @@ const details = (path, status, stateOfStep) => {
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,
-    answersOf(path).slice(0, LIMITS.cards).map((one) => h("div", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one))),
+    answersOf(path).slice(0, LIMITS.cards).map((one) => h("div", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one), refused(one))),
     status === "waiting" ? h("p", { class: "waits-here" }, "The step waits for you. ", h("a", { href: "#asked", onclick: (event) => {
       event.preventDefault();
       $("asked").scrollIntoView();
@@ -194,8 +212,7 @@ const details = (path, status, stateOfStep) => {
     single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
-      h("ol", { class: "items attempts", tabindex: ordered.length > 8 ? "0" : null, "aria-label": "Calls" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
-      ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
+      callsOf(path).put(ordered, (one) => attempt(one, began, over, single, stateOfCall))] : null,
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     earlierOf(path),
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
@@ -213,7 +230,10 @@ export const showStep = (stateOfStep) => {
   put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
   const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
-  put($("step-details"), [path, status, answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  const focused = document.activeElement;
+  put($("step-details"), [path, status, progressOf(path), answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  // The search of the calls keeps its focus, although the card is made again.
+  if (focused !== document.activeElement && $("step-details").contains(focused)) focused.focus();
 };
 $("step-close").addEventListener("click", () => {
   const { chosen } = live;

@@ -27,6 +27,11 @@ export const since = (value) => {
   const date = instant(value);
   return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-since": date.getTime() }, age(Date.now() - date)) : "–";
 };
+// The time until an instant. Its text follows the clock.
+export const left = (value) => {
+  const date = instant(value);
+  return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-until": date.getTime() }, age(Math.max(0, date - Date.now()))) : "–";
+};
 // The time of today as an age, and of other days as a date, each with the whole time as its title.
 export const ago = (value) => {
   const date = instant(value);
@@ -35,6 +40,7 @@ export const ago = (value) => {
 };
 setInterval(() => {
   for (const one of document.querySelectorAll("time[data-since]")) say(one, age(Date.now() - Number(one.dataset.since)));
+  for (const one of document.querySelectorAll("time[data-until]")) say(one, age(Math.max(0, Number(one.dataset.until) - Date.now())));
 }, 1000);
 
 // At most six round times from the start of an axis. The last fifth of the axis has no room for a label.

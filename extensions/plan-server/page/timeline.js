@@ -1,8 +1,8 @@
 // The picture and the timeline of a run.
 
-import { $, cut, h, hide, list, plural, put, say, spoken, tell } from "./dom.js";
+import { $, cut, h, hide, list, plural, progress, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
-import { isOver, live } from "./live.js";
+import { elementsOf, isOver, live } from "./live.js";
 import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
@@ -148,14 +148,12 @@ const makeRow = (path, start) => {
   return row;
 };
 
-// The number of ended elements of a list that runs, such as ", 168 of 500, 2 failed", and the number of started elements of a list that has ended early.
+// The progress of a list that runs, and the number of started elements of a list that has ended early.
 const progressOf = (path, step, all, of, isEnded) => {
   if (step?.elements === undefined || live.skipped.size) return "";
-  const elements = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length)));
-  if (isEnded) return elements.length < step.elements ? `, ${elements.length.toLocaleString()} of ${plural(step.elements, "element")} started` : "";
-  const ended = elements.map(of).filter((status) => ENDED.includes(status));
-  const failed = ended.filter((status) => status === "failed").length;
-  return `, ${ended.length.toLocaleString()} of ${step.elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
+  const { started, ...counts } = elementsOf(path, all, of);
+  if (isEnded) return started < step.elements ? `, ${started.toLocaleString()} of ${plural(step.elements, "element")} started` : "";
+  return `, ${progress({ elements: step.elements, ...counts })}`;
 };
 const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to, now, over }) => {
   const step = live.steps.get(path);

@@ -82,6 +82,7 @@ impl State {
             )));
         }
         self.reserve(id, bytes)?;
+        self.decisions.retries(id)?;
         // The retry removes the records of the repeated attempts.
         let before = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));

@@ -1,4 +1,4 @@
-//! The decisions of people: who allowed or refused a call, sent a value, or cancelled or retried a run, when and why. Other files contain the times of questions, and the attempts before each retry of a run.
+//! The decisions of people: who allowed or refused a call, sent a value, or cancelled or retried a run, when and why. Other files contain the times of questions and retries, and the attempts before each retry of a run.
 
 use crate::desk::Question;
 use crate::error::Problem;
@@ -13,6 +13,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+/// The decision in the lines with the times of retries.
+const RETRY: &str = "retry";
 
 /// An answer to a question, a value for a waiting step, or a decision about the whole run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -167,7 +170,7 @@ fn line(text: Option<&str>, most: usize) -> Option<String> {
     (!text.is_empty()).then(|| Line(text).to_string())
 }
 
-/// The answers to the questions of all runs, the times of the questions, and the attempts before retries. All are stored like effects: a full file replaces the old file.
+/// The answers to the questions of all runs, the times of the questions and retries, and the attempts before retries. All are stored like effects: a full file replaces the old file.
 pub(crate) struct Decisions {
     answers: Mutex<Effects>,
     asked: Mutex<Effects>,
@@ -221,6 +224,23 @@ impl Decisions {
             tracing::warn!(%error, run, "the time of a question was not stored");
         }
         now
+    }
+
+    /// Records the time of a retry, before the retry itself: the run may continue at once, and its time begins again.
+    pub(crate) fn retries(&self, run: &str) -> Result<(), Problem> {
+        let now = time(SystemTime::now());
+        let make = |_| serde_json::to_value(&now);
+        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = all.have(format!("{run} {now}"), run.to_owned(), RETRY, make);
+        made.map(drop).map_err(|error| Problem::storage(&error))
+    }
+
+    /// Returns the time of the latest retry of a run.
+    pub(crate) fn retried_at(&self, run: &str) -> Option<SystemTime> {
+        let all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of_run = |line: &&Effect| line.call == run && line.tool == RETRY;
+        let at = all.made().rev().find(is_of_run)?.output.as_str()?;
+        humantime::parse_rfc3339(at).ok()
     }
 
     /// Records the attempts of a run that a retry has removed from the journal. Failed attempts come first, because the number of attempts is limited.

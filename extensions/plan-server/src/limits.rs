@@ -77,7 +77,7 @@ pub const CALLS: usize = 256;
 /// Calls that one run makes at one time.
 pub const CALLS_OF_RUN: usize = 16;
 
-/// The longest time of a run, with all its waits.
+/// The longest time of a run, with all its waits. A retry begins the time again.
 pub const RUN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The limits of one run.

@@ -9,14 +9,19 @@ use plan_graph::{Line, MessageName};
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::time::{Instant, SystemTime};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The most characters of an error, and of the inputs, in the list.
 const LINE: usize = 200;
 
 /// The things that waiting runs wait for.
 const WAITS: [&str; 4] = ["answer", "value", "time", "server"];
+
+/// The orders of the list. A minus reverses an order.
+const ORDERS: [&str; 8] = [
+    "began", "-began", "took", "-took", "state", "-state", "plan", "-plan",
+];
 
 /// `GET /api/runs`.
 #[derive(Deserialize)]
@@ -31,6 +36,7 @@ pub(crate) struct List {
     to: Option<String>,
     before: Option<String>,
     limit: Option<usize>,
+    sort: Option<String>,
     #[serde(default)]
     count: bool,
 }
@@ -91,6 +97,13 @@ impl List {
     /// Returns the filter of the journal, which supports no waiting runs and no search words.
     fn filter(&self, period: Period, now: SystemTime) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
+        if let Some(other) = given(self.sort.as_ref()).filter(|it| !ORDERS.contains(it)) {
+            let message = format!("`{}` is not an order (parameter `sort`)", short(other));
+            return Err(Problem::bad(
+                message,
+                "Write `began`, `took`, `state` or `plan`, with `-` before the name for the reverse order.",
+            ));
+        }
         if let Some(other) = given(self.waits_for.as_ref()).filter(|it| !WAITS.contains(it)) {
             let message = format!("`{}` is not a value of `waits_for`", short(other));
             return Err(Problem::bad(
@@ -122,12 +135,12 @@ impl List {
         Ok(filter)
     }
 
-    /// Returns `true` if a run has the state, and its id, the name of its plan or its inputs contain the search words.
+    fn has_state(&self, of_run: &str) -> bool {
+        given(self.state.as_ref()).is_none_or(|wanted| wanted == of_run)
+    }
+
+    /// Returns `true` if a run waits for the given thing, and its id, the name of its plan, its inputs or its error contain the search words.
     fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
-        let wanted = self.state.as_deref().unwrap_or_default();
-        if !wanted.is_empty() && wanted != state.state_of(run) {
-            return Ok(false);
-        }
         let wanted = given(self.waits_for.as_ref());
         if wanted.is_some() && wanted != state.waits_for(run) {
             return Ok(false);
@@ -144,7 +157,15 @@ impl List {
         };
         // JSON escapes quotes and line feeds, and people do not.
         let inputs = serde_json::from_str(&info.inputs).unwrap_or_default();
-        Ok(contains(&inputs, &has))
+        if contains(&inputs, &has) {
+            return Ok(true);
+        }
+        let error = match run.state {
+            RunState::Failed => now(state.server.error(&run.id)),
+            _ => return Ok(false),
+        };
+        let error = error.map_err(|error| Problem::storage(&error))?;
+        Ok(error.is_some_and(|error| has(&error)))
     }
 }
 
@@ -190,57 +211,147 @@ fn inputs(state: &State, run: &RunSummary) -> Result<String, Problem> {
     Ok(Line(shortened(&inputs, LINE)).to_string())
 }
 
+/// A search in the runs, the newest first, that ends after [`limits::LIST_TIME`].
+struct Search<'s> {
+    state: &'s State,
+    asked: &'s List,
+    period: Period,
+    began: Instant,
+}
+
+impl Search<'_> {
+    /// Calls `each` with each matching run and its state, and with `None` for each other run, until `each` returns `false`. Returns `true` if
+    /// the search has compared all runs.
+    fn each(
+        &self,
+        mut filter: RunFilter,
+        mut each: impl FnMut(&RunSummary, Option<&'static str>) -> bool,
+    ) -> Result<bool, Problem> {
+        loop {
+            let page = now(self.state.server.runs(&filter));
+            let page = page.map_err(|error| Problem::storage(&error))?;
+            let Some(last) = page.last() else {
+                return Ok(true);
+            };
+            filter = filter.after(last.number);
+            if self.period.is_after(&page) {
+                return Ok(true);
+            }
+            for run in &page {
+                let is_found =
+                    self.period.contains(run.began) && self.asked.matches(self.state, run)?;
+                let found = is_found.then(|| self.state.state_of(run));
+                if !each(run, found) || self.began.elapsed() > limits::LIST_TIME {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// Returns a page of the newest runs after the run `before`, and the run after which the next page begins.
+    fn newest(
+        &self,
+        mut filter: RunFilter,
+        limit: usize,
+    ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
+        if let Some(before) = given(self.asked.before.as_ref()) {
+            match self.state.find(before)? {
+                Some(run) => filter = filter.after(run.number),
+                None => return Ok((Vec::new(), None)),
+            }
+        }
+        // The next page begins after the last run that was compared.
+        let (mut runs, mut next) = (Vec::new(), None);
+        let is_whole = self.each(filter, |run, found| {
+            let is_found = found.is_some_and(|found| self.asked.has_state(found));
+            if is_found && runs.len() == limit {
+                return false;
+            }
+            if is_found {
+                runs.push(run.clone());
+            }
+            next = Some(run.id.clone());
+            true
+        })?;
+        Ok((runs, next.filter(|_| !is_whole)))
+    }
+
+    /// Returns a page of the sorted runs, and the number of runs before the next page.
+    fn sorted(
+        &self,
+        filter: RunFilter,
+        order: &str,
+        limit: usize,
+    ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
+        let mut all = Vec::new();
+        self.each(filter, |run, found| {
+            if let Some(found) = found.filter(|found| self.asked.has_state(found)) {
+                all.push((run.clone(), found));
+            }
+            true
+        })?;
+        let ending = SystemTime::now();
+        let took = |run: &RunSummary| {
+            let ended = run.ended.unwrap_or(ending);
+            ended.duration_since(run.began).unwrap_or(Duration::ZERO)
+        };
+        // Equal runs keep their order, so that the newest run comes first.
+        match order.trim_start_matches('-') {
+            "took" => all.sort_by_cached_key(|(run, _)| took(run)),
+            "state" => all.sort_by_key(|(_, state)| *state),
+            "plan" => all.sort_by_cached_key(|(run, _)| run.plan.to_lowercase()),
+            _ => all.sort_by_key(|(run, _)| run.began),
+        }
+        if order.starts_with('-') {
+            all.reverse();
+        }
+        let skipped = self.asked.before.as_deref().unwrap_or_default();
+        let skipped: usize = skipped.parse().unwrap_or_default();
+        let next = skipped.saturating_add(limit);
+        let next = (next < all.len()).then(|| next.to_string());
+        let page = all.into_iter().skip(skipped).take(limit);
+        Ok((page.map(|(run, _)| run).collect(), next))
+    }
+}
+
 pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
     state
         .blocking(move |state| {
-            let began = Instant::now();
             let time = SystemTime::now();
             let period = asked.period(time)?;
-            let mut filter = asked.filter(period, time)?;
-            if let Some(before) = &asked.before {
-                match state.find(before)? {
-                    Some(run) => filter = filter.after(run.number),
-                    None => return Ok(axum::Json(json!({"runs": [], "next": null}))),
-                }
-            }
+            let filter = asked.filter(period, time)?;
+            let search = || Search {
+                state,
+                asked: &asked,
+                period,
+                began: Instant::now(),
+            };
             let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
-            let (mut runs, mut next, mut count) = (Vec::new(), None, 0_usize);
-            let mut is_whole = true;
-            'pages: loop {
-                let page = now(state.server.runs(&filter));
-                let page = page.map_err(|error| Problem::storage(&error))?;
-                let Some(last) = page.last() else { break };
-                filter = filter.after(last.number);
-                if period.is_after(&page) {
-                    break;
-                }
-                for run in page {
-                    if period.contains(run.began) && asked.matches(state, &run)? {
-                        count += 1;
-                        if count <= limit {
-                            let mut json = state.run_json(&run);
-                            json["error"] = error(state, &run)?;
-                            json["inputs_text"] = inputs(state, &run)?.into();
-                            runs.push(json);
-                        } else if !asked.count {
-                            is_whole = false;
-                            break 'pages;
-                        }
-                    }
-                    if count <= limit {
-                        next = Some(run.id);
-                    }
-                    if began.elapsed() > limits::LIST_TIME {
-                        is_whole = false;
-                        break 'pages;
-                    }
-                }
-            }
-            // The next page begins after the last run that was compared.
-            let next = next.filter(|_| !is_whole || count > limit);
+            let (runs, next) = match given(asked.sort.as_ref()).filter(|it| *it != "-began") {
+                Some(order) => search().sorted(filter.clone(), order, limit)?,
+                None => search().newest(filter.clone(), limit)?,
+            };
+            let json = |run: &RunSummary| {
+                let mut json = state.run_json(run);
+                json["error"] = error(state, run)?;
+                json["inputs_text"] = inputs(state, run)?.into();
+                Ok(json)
+            };
+            let runs = runs.iter().map(json).collect::<Result<Vec<_>, Problem>>()?;
             let mut answer = json!({"runs": runs, "next": next});
             if asked.count {
-                answer["count"] = json!({"least": count, "is_exact": is_whole});
+                let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+                let mut all = filter;
+                all.state = None;
+                let is_exact = search().each(all, |_, found| {
+                    found
+                        .into_iter()
+                        .for_each(|it| *states.entry(it).or_default() += 1);
+                    true
+                })?;
+                let counted = states.iter().filter(|(state, _)| asked.has_state(state));
+                let least: usize = counted.map(|(_, count)| count).sum();
+                answer["count"] = json!({"least": least, "is_exact": is_exact, "states": states});
             }
             Ok(axum::Json(answer))
         })

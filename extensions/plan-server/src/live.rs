@@ -12,7 +12,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -59,10 +59,27 @@ struct Channels {
     subscribers: usize,
     /// Runs in which a plan has finished: the plan of the run itself or a called plan.
     finished: HashSet<String>,
-    /// The lengths of the lists of open runs and of the latest ended runs, by the steps that iterate over the lists.
-    lists: HashMap<String, HashMap<String, usize>>,
+    /// The lists of open runs and of the latest ended runs, by the steps that iterate over the lists.
+    lists: HashMap<String, HashMap<String, List>>,
     /// The ended runs with lists, the oldest first.
     ended: VecDeque<String>,
+}
+
+/// A list that a step iterates over.
+#[derive(Clone, Default)]
+pub(crate) struct List {
+    pub(crate) elements: usize,
+    pub(crate) completed: usize,
+    /// The elements whose latest attempt has failed.
+    failed: HashSet<usize>,
+}
+
+impl List {
+    /// Returns the list as JSON, such as `{"path": "sent", "elements": 500, "ended": 168, "failed": 2}`.
+    pub(crate) fn json(&self, path: &str) -> Value {
+        let failed = self.failed.len();
+        json!({"path": path, "elements": self.elements, "ended": self.completed + failed, "failed": failed})
+    }
 }
 
 /// The channel of a run.
@@ -120,8 +137,8 @@ impl Live {
         std::mem::take(&mut self.channels().finished)
     }
 
-    /// Returns the lengths of the lists of a run, by the steps that iterate over the lists.
-    pub(crate) fn lists(&self, run: &str) -> HashMap<String, usize> {
+    /// Returns the lists of a run, by the steps that iterate over the lists.
+    pub(crate) fn lists(&self, run: &str) -> HashMap<String, List> {
         self.channels().lists.get(run).cloned().unwrap_or_default()
     }
 
@@ -286,6 +303,26 @@ impl Watch {
         });
     }
 
+    /// Counts an attempt of an element of an outermost list.
+    fn counted(&self, step: &StepRef<'_>, has_completed: bool) {
+        let (false, [element]) = (step.is_nested(), step.element()) else {
+            return;
+        };
+        let path = step.to_string();
+        let path = path.split_once('[').map_or(&*path, |(path, _)| path);
+        let mut channels = self.live.channels();
+        let lists = channels.lists.get_mut(&self.run);
+        let Some(list) = lists.and_then(|lists| lists.get_mut(path)) else {
+            return;
+        };
+        if has_completed {
+            list.failed.remove(element);
+            list.completed += 1;
+        } else {
+            list.failed.insert(*element);
+        }
+    }
+
     fn called(&self, step: &StepRef<'_>, outcome: &'static str, took: Duration) {
         let Some(tool) = step.tool() else { return };
         let tool = Line(&tool.name).to_string();
@@ -322,7 +359,11 @@ impl Observer for Watch {
         }
         let mut channels = self.live.channels();
         let lists = channels.lists.entry(self.run.clone()).or_default();
-        lists.insert(step.to_string(), length);
+        let list = List {
+            elements: length,
+            ..List::default()
+        };
+        lists.insert(step.to_string(), list);
         drop(channels);
         self.step(step, "running", |event| event.elements = Some(length));
     }
@@ -342,6 +383,7 @@ impl Observer for Watch {
 
     fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {
         self.called(step, "completed", took);
+        self.counted(step, true);
         if !step.element().is_empty() {
             self.tried(step, "completed", attempt, took, None);
         } else if attempt > 1 {
@@ -352,6 +394,7 @@ impl Observer for Watch {
 
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
         self.called(step, "failed", took);
+        self.counted(step, false);
         let status = if step.element().is_empty() {
             "running"
         } else {

@@ -32,10 +32,11 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 31] = files![
+const MODULES: [(&str, &str, &str); 33] = files![
     "again.js",
     "arguments.js",
     "begin.js",
+    "calls.js",
     "change.js",
     "compare.js",
     "complete.js",
@@ -48,6 +49,7 @@ const MODULES: [(&str, &str, &str); 31] = files![
     "limits.js",
     "live.js",
     "main.js",
+    "many.js",
     "overview.js",
     "picture.js",
     "questions.js",

@@ -5,6 +5,7 @@ use crate::decisions::{Answered, Named};
 use crate::desk::{Question, whole_text};
 use crate::error::{Json, Path, Problem, short};
 use crate::limits;
+use crate::run_json::time;
 use crate::runs::{Answer, Shared};
 use crate::state::State;
 use axum::extract::State as From;
@@ -209,7 +210,9 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
             let mut questions = Vec::new();
             for (run, question) in first {
                 if !names.contains_key(&run) {
-                    names.insert(run.clone(), state.find(&run)?.map(|run| run.plan));
+                    let found = state.find(&run)?;
+                    let expires = found.as_ref().map(|run| time(state.expires(run)));
+                    names.insert(run.clone(), (found.map(|run| run.plan), expires));
                 }
                 // The list has each member that the run has, except long arguments.
                 let is_whole = question.is_whole;
@@ -218,7 +221,9 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
                     if !is_whole {
                         asked.remove("arguments");
                     }
-                    asked.insert("plan".to_owned(), json!(names[&run]));
+                    let (plan, expires) = &names[&run];
+                    asked.insert("plan".to_owned(), json!(plan));
+                    asked.insert("expires".to_owned(), json!(expires));
                     asked.insert("run".to_owned(), run.into());
                 }
                 questions.push(asked);

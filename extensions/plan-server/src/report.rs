@@ -7,7 +7,7 @@ use crate::picture::escape;
 use crate::run_json::{cause, progress, report, time};
 use crate::runs::{Answer, Shared};
 use crate::state::State;
-use crate::undoing::{NotUndone, Undone, grouped, not_undone, undone};
+use crate::undoing::{NotUndone, Undone, grouped, not_undone, undone, without_indices};
 use crate::view;
 use axum::extract::State as From;
 use axum::response::Response;
@@ -17,8 +17,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The maximum number of characters of an input in a report.
+/// The maximum number of characters of a value in a report.
 const INPUT: usize = 2_000;
+
+/// The maximum number of characters of a value that the reader has not opened.
+const LINE: usize = 200;
 
 /// `GET /api/runs/{id}/report.html`.
 #[derive(Deserialize)]
@@ -59,13 +62,17 @@ pub(crate) async fn page(
             let mut html = Html::new(escape);
             write_outcome(&mut html, state.state_of(&run), error.as_deref());
             write_undoing(&mut html, &undone, &remains);
-            write_facts(&mut html, state, &run, &inputs);
+            write_facts(&mut html, &run, &inputs);
             let head = html.finish();
+            let mut html = Html::new(escape);
+            write_records(&mut html, state, &id);
+            let records = html.finish();
             // The name of the plan has no markup, so the first heading is the title.
             let page = match page.split_once("</h1>") {
                 Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
                 None => page,
             };
+            let page = page.replacen("</main>", &format!("{records}</main>"), 1);
             let text = Text::of(&state.answers, page.into_bytes())?;
             Ok(text.response("text/html; charset=utf-8"))
         })
@@ -124,8 +131,8 @@ fn write_time(html: &mut Html, at: &str) {
     html.tag("time").attr("datetime", at).text(shown);
 }
 
-/// Writes the id of the run, its times, the decisions of people, the attempts before retries, and the inputs.
-fn write_facts(html: &mut Html, state: &State, run: &RunSummary, inputs: &Value) {
+/// Writes the id of the run, its times and its inputs.
+fn write_facts(html: &mut Html, run: &RunSummary, inputs: &Value) {
     html.tag("dl").inside(|list| {
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
@@ -135,36 +142,85 @@ fn write_facts(html: &mut Html, state: &State, run: &RunSummary, inputs: &Value)
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
-        for answered in state.decisions.of_run(&run.id) {
-            match &*answered.path {
-                "" => list.tag("dt").text("Decision about the run"),
-                path => list.tag("dt").text(format_args!("Answer for {path}")),
-            }
-            list.tag("dd").inside(|dd| write_answer(dd, &answered));
-        }
-        for (nth, retried) in state.decisions.earlier(&run.id).iter().enumerate() {
-            list.tag("dt")
-                .text(format_args!("Before retry {}", nth + 1));
-            list.tag("dd").inside(|dd| {
-                write_time(dd, &retried.at);
-                dd.tag("ul").inside(|list| {
-                    for it in &retried.attempts {
-                        list.tag("li").inside(|item| write_earlier(item, it));
-                    }
-                });
-            });
-        }
         for (input, value) in inputs.as_object().into_iter().flatten() {
             list.tag("dt")
                 .text(format_args!("Input {}", MessageName(input)));
-            write_value(list, value);
+            list.tag("dd").inside(|dd| write_value(dd, value));
         }
     });
 }
 
-fn write_value(list: &mut Html, value: &Value) {
-    let text = shortened(&value.to_string(), INPUT).into_owned();
-    list.tag("dd").inside(|dd| dd.tag("code").text(text));
+/// Writes a section below the steps: the decisions of people, and the attempts before retries.
+fn write_records(html: &mut Html, state: &State, id: &str) {
+    let answers = state.decisions.of_run(id);
+    let earlier = state.decisions.earlier(id);
+    if answers.is_empty() && earlier.is_empty() {
+        return;
+    }
+    let section = html
+        .tag("section")
+        .attr("aria-label", "Answers and retries");
+    section.inside(|section| {
+        section.tag("h2").text("Answers and retries");
+        section.tag("dl").inside(|list| {
+            for equal in answers.chunk_by(is_equal) {
+                write_answers(list, equal);
+            }
+            for (nth, retried) in earlier.iter().enumerate() {
+                list.tag("dt")
+                    .text(format_args!("Before retry {}", nth + 1));
+                list.tag("dd").inside(|dd| {
+                    write_time(dd, &retried.at);
+                    dd.tag("ul").inside(|list| {
+                        for it in &retried.attempts {
+                            list.tag("li").inside(|item| write_earlier(item, it));
+                        }
+                    });
+                });
+            }
+        });
+    });
+}
+
+/// Returns `true` for equal answers about the elements of one step.
+fn is_equal(a: &Answered, b: &Answered) -> bool {
+    let key = |it: &Answered| {
+        let values = [&it.original, &it.arguments, &it.value];
+        let has_values = values.into_iter().any(Option::is_some);
+        let of = (it.tool.clone(), it.done(), it.by.clone(), it.reason.clone());
+        (!it.path.is_empty() && !has_values).then(|| (without_indices(&it.path), of))
+    };
+    key(a).is_some() && key(a) == key(b)
+}
+
+/// Writes equal answers in one row.
+fn write_answers(list: &mut Html, equal: &[Answered]) {
+    let Some(last) = equal.last() else { return };
+    let dt = list.tag("dt");
+    match (&*last.path, equal.len()) {
+        ("", _) => dt.text("Decision about the run"),
+        (path, 1) => dt.text(format_args!("Answer for {path}")),
+        (path, count) => {
+            dt.text(format_args!(
+                "Answers for {count} calls of {}",
+                without_indices(path)
+            ));
+        }
+    }
+    list.tag("dd").inside(|dd| write_answer(dd, last));
+}
+
+/// Writes a value on one line. The reader opens a long value.
+fn write_value(html: &mut Html, value: &Value) {
+    let text = value.to_string();
+    let code = |html: &mut Html, most| html.tag("code").text(shortened(&text, most));
+    if text.chars().nth(LINE).is_none() {
+        return code(html, LINE);
+    }
+    html.tag("details").inside(|details| {
+        details.tag("summary").inside(|it| code(it, LINE));
+        code(details, INPUT);
+    });
 }
 
 fn write_answer(dd: &mut Html, answered: &Answered) {
@@ -175,17 +231,14 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
     if let Some(reason) = &answered.reason {
         dd.text(format_args!(", because “{reason}”"));
     }
-    let code = |dd: &mut Html, value: &Value| {
-        dd.tag("code").text(shortened(&value.to_string(), INPUT));
-    };
     if let Some(value) = &answered.value {
         dd.text(": ");
-        code(dd, value);
+        write_value(dd, value);
     }
     let (Some(original), Some(changed)) = (&answered.original, &answered.arguments) else {
         if let Some(refused) = &answered.arguments {
             dd.text("; the arguments were ");
-            code(dd, refused);
+            write_value(dd, refused);
         }
         return;
     };
@@ -206,7 +259,7 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
                 for (label, value) in [("originally ", before), (", changed to ", after)] {
                     item.text(label);
                     match value {
-                        Some(value) => code(item, value),
+                        Some(value) => write_value(item, value),
                         None => item.text("no value"),
                     }
                 }

@@ -42,8 +42,19 @@ impl State {
         }
     }
 
+    /// Returns the latest end of a run, after which an unfinished run fails. The time counts from the start of the run, or from its latest retry.
+    pub(crate) fn expires(&self, run: &RunSummary) -> SystemTime {
+        let since = self.decisions.retried_at(&run.id).unwrap_or(run.began);
+        since + limits::RUN_TIME
+    }
+
     pub(crate) fn run_json(&self, run: &RunSummary) -> Value {
         let start = Start::of(&run.id);
+        let is_open = run.ended.is_none();
+        let lists = is_open.then(|| self.live.lists(&run.id));
+        let mut lists: Vec<_> = lists.into_iter().flatten().collect();
+        lists.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let lists = lists.iter().map(|(path, list)| list.json(path));
         json!({
             "id": run.id,
             "request_id": request_of(&run.id),
@@ -54,6 +65,8 @@ impl State {
             "waits_for": self.waits_for(run),
             "began": time(run.began),
             "ended": run.ended.map(time),
+            "expires": is_open.then(|| time(self.expires(run))),
+            "lists": lists.collect::<Vec<_>>(),
             "refusal": run.refusal,
         })
     }
@@ -118,7 +131,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
             progress(&report, "", Duration::ZERO, &mut events);
             let lists = state.live.lists(id);
             for step in events.iter_mut().filter(|step| step.attempt.is_none()) {
-                step.elements = lists.get(&step.path).copied();
+                step.elements = lists.get(&step.path).map(|list| list.elements);
             }
             json["progress"] = json!(events);
             let undone = undone(&plan, &report);

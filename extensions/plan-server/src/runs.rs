@@ -69,7 +69,13 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
 
 /// `GET /api/tools`.
 pub(crate) async fn tools(From(state): Shared) -> axum::Json<Value> {
-    axum::Json(json!(state.server.toolbox().contracts()))
+    let mut contracts = json!(state.server.toolbox().contracts());
+    for contract in contracts.as_array_mut().into_iter().flatten() {
+        if contract["read_only"].is_null() {
+            contract["read_only"] = false.into();
+        }
+    }
+    axum::Json(contracts)
 }
 
 /// `POST /api/runs`.

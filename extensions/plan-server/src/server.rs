@@ -269,9 +269,10 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
                 began: of.began,
                 calls: Mutex::default(),
             };
+            let expires = for_runs.expires(of).duration_since(of.began);
             run.gate(Arc::clone(&for_runs.desk))
                 .concurrency(limits::CALLS_OF_RUN)
-                .limits(limits::OF_RUN)
+                .limits(limits::OF_RUN.time(expires.unwrap_or(limits::RUN_TIME)))
                 .observe(watch)
         });
         let served = tokio::select! {

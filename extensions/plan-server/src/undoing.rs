@@ -112,7 +112,7 @@ fn is_inside(path: &str, step: &str) -> bool {
 }
 
 /// Returns a path without the indices of elements: `trip.booked` for `trip[0].booked`.
-fn without_indices(path: &str) -> String {
+pub(crate) fn without_indices(path: &str) -> String {
     let mut plain = String::new();
     let mut parts = path.split('[');
     plain.extend(parts.next());

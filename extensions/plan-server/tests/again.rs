@@ -78,9 +78,123 @@ fn a_run_is_found_by_its_inputs() {
     assert!(found("text=nowhere").0.is_empty());
     let (ids, list) = found("text=line&limit=1&count=true");
     assert_eq!(ids, std::slice::from_ref(&second));
-    assert_eq!(list["count"], json!({"least": 2, "is_exact": true}));
+    let count = json!({"least": 2, "is_exact": true, "states": {"done": 2}});
+    assert_eq!(list["count"], count);
     let (ids, list) = found(&format!("text=line&limit=1&before={second}"));
     assert_eq!((ids, &list["next"]), (vec![first], &Value::Null));
+}
+
+/// The runs of a sorted list continue on the next page, and the counts are independent of the page and of the state.
+#[test]
+fn runs_are_sorted_and_counted() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let begin = |name: &str, step: Value| {
+        let plan = json!({"text": json!([step]).to_string(), "name": name});
+        let (status, made) = server.post("/api/runs", &plan);
+        assert_eq!(status, 201);
+        server.ended(made["id"].as_str().unwrap());
+    };
+    let slow = |ms: u32| json!({"id": "a", "tool": "slow", "arguments": {"ms": ms}});
+    begin("b", slow(400));
+    begin("C", slow(1));
+    let fails = json!({"id": "a", "tool": "flaky", "arguments": {"failures": 1}});
+    begin("a", fails);
+    let names = |query: &str| {
+        let (status, list) = server.get(&format!("/api/runs?count=true&{query}"));
+        assert_eq!(status, 200, "{list}");
+        let all = list["runs"].as_array().unwrap().iter();
+        let names: Vec<String> = all.map(|it| it["plan"].as_str().unwrap().into()).collect();
+        (names.join(""), list)
+    };
+    let sorted = |order: &str| names(&format!("sort={order}")).0;
+    let orders = ["began", "-began", "plan", "-plan", "state", "-state"];
+    let expected = ["bCa", "aCb", "abC", "Cba", "Cba", "abC"];
+    assert_eq!(orders.map(sorted), expected);
+    assert!(sorted("took").ends_with('b') && sorted("-took").starts_with('b'));
+    let (first, list) = names("sort=plan&limit=2");
+    let next = list["next"].as_str().unwrap();
+    let (second, list) = names(&format!("sort=plan&limit=2&before={next}&state="));
+    assert_eq!(
+        (&*first, &*second, &list["next"]),
+        ("ab", "C", &Value::Null)
+    );
+    let (failed, list) = names("sort=plan&state=failed");
+    let count = json!({"least": 1, "is_exact": true, "states": {"done": 2, "failed": 1}});
+    assert_eq!((&*failed, &list["count"]), ("a", &count));
+    assert_eq!(names("text=LINE%20was%20busy").0, "a");
+    let (status, wrong) = server.get("/api/runs?sort=size");
+    let help = wrong["error"]["help"].as_str().unwrap_or_default();
+    assert!(status == 400 && help.contains("`took`"), "{wrong}");
+}
+
+/// A list of open runs contains the progress of their lists.
+#[test]
+fn a_running_list_has_its_progress() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [{"id": "all", "for": {"pattern": "ms", "list": [1, 1, 60_000, 60_000],
+        "body": {"tool": "slow", "arguments": {"ms": "$ref:ms"}}}, "policy": {"concurrency": 1}}], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let list = json!([{"path": "all", "elements": 4, "ended": 2, "failed": 0}]);
+    server.until(&id, |run| run["lists"] == list);
+    assert_eq!(server.get("/api/runs").1["runs"][0]["lists"], list);
+}
+
+/// A report has one row for equal answers about the elements of a list, and a long input is on one line until the reader opens it.
+#[test]
+fn a_report_has_short_rows() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let report = |id: &str| {
+        server.ended(id);
+        server.get_text(&format!("/api/runs/{id}/report.html")).1
+    };
+    let plan = json!({"steps": [{"id": "sent", "for": {"pattern": "to", "list": ["a@example.org", "b@example.org"],
+        "body": {"tool": "email_send", "arguments": {"to": "$ref:to", "subject": "x"}}}, "policy": {"concurrency": 2}}], "output_steps": ["sent"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "each");
+    let run = server.until(&id, |run| run["questions"].as_array().unwrap().len() == 2);
+    let ids: Vec<_> = (0..2).map(|at| &run["questions"][at]["id"]).collect();
+    let allow = json!({"questions": ids, "decision": "allow", "by": "Ada"});
+    server.post(&format!("/api/runs/{id}/questions"), &allow);
+    let page = report(&id);
+    let row = "<dt>Answers for 2 calls of sent</dt><dd>allowed by <strong>Ada</strong>, ";
+    assert!(page.contains(row), "{page}");
+    let inputs = json!({"to": "ada@example.org", "subject": "x".repeat(900)});
+    let page = report(&server.begin(&sends(), &inputs, "none"));
+    let row = "<dt>Input subject</dt><dd><details><summary><code>&quot;xxx";
+    assert!(page.contains(row), "{page}");
+}
+
+/// The 24 hours of a run begin again with a retry.
+#[test]
+fn an_old_run_has_time_after_a_retry() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let inputs = json!({"to": "ada@example.org", "subject": "x"});
+    let id = server.begin(&sends(), &inputs, "each");
+    let run = server.until(&id, asks);
+    server.answer(&id, &run["questions"][0], &json!({"decision": "refuse"}));
+    server.ended(&id);
+    assert!(server.terminate());
+    let database = rusqlite::Connection::open(folder.path().join("runs.db")).unwrap();
+    let hour = 3_600_000_000_000_i64;
+    let sql = "UPDATE runs SET began = began - ?1, ended = ended - ?1";
+    assert_eq!(database.execute(sql, [26 * hour]).unwrap(), 1);
+    drop(database);
+    let server = Process::start(&folder);
+    let (status, _) = server.post(&format!("/api/runs/{id}/retry"), &json!({}));
+    assert_eq!(status, 200);
+    server.until(&id, asks);
+    // A restart keeps the time of the retry.
+    assert!(server.terminate());
+    let server = Process::start(&folder);
+    let run = server.until(&id, asks);
+    let (_, all) = server.get("/api/questions");
+    assert_eq!(all["questions"][0]["expires"], run["expires"]);
+    assert!(run["expires"].as_str() > run["questions"][0]["asked"].as_str());
+    server.answer(&id, &run["questions"][0], &json!({"decision": "allow"}));
+    assert_eq!(server.ended(&id)["state"], "done");
 }
 
 #[test]
@@ -140,6 +254,9 @@ fn an_answer_to_several_questions_is_recorded_for_each() {
     let refuse = json!({"questions": ids, "decision": "refuse", "by": "Ada", "reason": "no"});
     assert_eq!(server.post(&path, &refuse), (200, json!({"answered": 2})));
     let run = server.ended(&id);
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    let (steps, records) = report.split_once("<h2>Answers and retries</h2>").unwrap();
+    assert!(steps.contains("<h2>Timeline</h2>") && records.contains("<dt>Answer for sent[1]</dt>"));
     let decisions = run["decisions"].as_array().unwrap();
     let paths: Vec<_> = decisions
         .iter()

@@ -488,8 +488,12 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
         assert_eq!(status, 200, "{list}");
         let ids = list["runs"].as_array().unwrap().iter();
         let ids: Vec<String> = ids.map(|run| run["id"].as_str().unwrap().into()).collect();
-        let count = json!({"least": ids.len(), "is_exact": true});
-        assert_eq!((&list["count"], &list["next"]), (&count, &Value::Null));
+        let count = &list["count"];
+        assert_eq!(
+            (&count["least"], &list["next"]),
+            (&json!(ids.len()), &Value::Null)
+        );
+        assert_eq!(count["is_exact"], true);
         ids
     };
     assert_eq!(
@@ -639,4 +643,19 @@ fn only_the_owner_reads_the_token() {
     assert_eq!(mode & 0o777, 0o700);
     drop(other);
     assert_eq!(std::fs::read_to_string(token).unwrap(), server.token);
+}
+
+#[test]
+fn each_tool_says_whether_it_only_reads() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let (_, tools) = server.get("/api/tools");
+    let kind = |name: &str| {
+        let mut all = tools.as_array().unwrap().iter();
+        all.find(|it| it["name"] == name).unwrap()["read_only"].clone()
+    };
+    assert_eq!(
+        (kind("emails_list"), kind("email_send")),
+        (json!(true), json!(false))
+    );
 }

@@ -184,8 +184,9 @@ for (const [shape, options] of SHAPES) {
     for (let run = 0; run < 4; run += 1) await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: failing, inputs: {}, approve: "none" }) });
     while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
     await page.evaluate(() => (location.hash = "#/runs?state=failed"));
-    await press(page, "Retry all 4…");
-    await says(page, "#all-title", "Retry all 4 runs?");
+    await page.click("#choose-all");
+    await press(page, "Retry 4…");
+    await says(page, "#all-title", "Retry 4 runs?");
     await looks(page, `retry-all-${shape}`);
     await page.type("#all-why", "The line works again.");
     await press(page, "Retry the runs", "#all-dialog");

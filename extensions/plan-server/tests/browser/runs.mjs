@@ -85,9 +85,9 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   assert.match(page.url(), /#\/runs\/r0001\/report$/);
   const folder = downloads(page);
   await press(page, "Save as a page", "#report-dialog");
-  assert.match(await folder.file("run-r0001.html"), /<h1>mail<\/h1>/);
+  assert.match(await folder.file("mail-r0001.html"), /<h1>mail<\/h1>/);
   await press(page, "Save the run as JSON", "#report-dialog");
-  assert.equal(JSON.parse(await folder.file("run-r0001.json")).state, "done");
+  assert.equal(JSON.parse(await folder.file("mail-r0001.json")).state, "done");
   folder.remove();
   await page.keyboard.press("Escape");
   await wait(page, () => !document.querySelector("iframe") && !location.hash.endsWith("report"));
@@ -144,17 +144,17 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await show(page, "failed-light");
 
   // The list: filters and pages.
-  for (let run = 0; run < 30; run += 1) {
+  for (let run = 0; run < 105; run += 1) {
     await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"list_mails"}]', inputs: {}, approve: "none" }) });
   }
   await page.click("#to-runs");
-  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 100);
   await show(page, "runs-light");
-  await page.click("#older");
+  await page.click("#next");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 7);
-  await page.click("#newer");
-  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
-  await page.select("#filter-state", "failed");
+  await page.click("#previous");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 100);
+  await page.click("#states a[href*=failed]");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await page.click("#runs a");
   await says(page, "#run-wrong", "not today");

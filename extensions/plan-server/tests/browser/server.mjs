@@ -28,7 +28,7 @@ await test("the server, all samples", () => served(async (server) => {
   assert.equal(started, 6);
   await page.click("#to-runs");
   await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
-  await page.select("#filter-state", "waiting");
+  await page.click("#states a[href*=waiting]");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await show(page, "server-runs");
   await close(page);
@@ -207,7 +207,8 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   const report = await (await page.$("#report-frame iframe")).contentFrame();
   await report.waitForSelector("header .error");
   assert.deepEqual(await report.$$eval(".row.failed rect:not(.bar, .frame)", (all) => all.map((it) => it.getAttribute("class"))), ["waits"]);
-  assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*refused by Ada Lovelace.*because “not to her”; the arguments were .*Well done.*Input text"Well done\."/s);
+  assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*Input text"Well done\."/s);
+  assert.match(await report.$eval("[aria-label='Answers and retries']", (it) => it.textContent), /refused by Ada Lovelace.*because “not to her”; the arguments were .*Well done/s);
   // The failed step is open, and a print contains it as well.
   assert.equal(await report.$eval("aside .step.shown h2", (it) => it.textContent), "sent");
   await report.$eval("aside .step.shown", (it) => it.classList.remove("shown"));
@@ -283,5 +284,28 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await page.keyboard.press("Enter");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await says(page, "#runs", "patience");
+  await close(page);
+}));
+
+await test("the server, several runs at once", () => served(async (server) => {
+  const { origin, hash } = new URL(server.url);
+  const begin = async (name, step, approve) => (await fetch(`${origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${hash.slice("#token=".length)}`, "Content-Type": "application/json" }, body: JSON.stringify({ text: JSON.stringify([step]), name, approve }) })).json();
+  for (const name of ["b", "c", "a"]) await begin(name, { id: "line", tool: "flaky", arguments: { failures: 1 } }, "none");
+  for (const name of ["e", "d"]) await begin(name, { id: "sent", tool: "email_send", arguments: { to: "ada@example.org", subject: name } }, "each");
+  const page = await open(server.url, { at: "#/runs?sort=plan" });
+  await wait(page, () => [...document.querySelectorAll("#runs tbody a")].map((it) => it.textContent).join("") === "abcde");
+  await says(page, "#states", "Failed 3");
+  await says(page, "#runs", "for an answer");
+  await page.click("#choose-all");
+  await press(page, "Cancel 2…");
+  await press(page, "Cancel the runs", "#all-dialog");
+  await says(page, "#states", "Cancelled 2");
+  await page.click("#states a[href*=cancelled]");
+  await wait(page, () => [...document.querySelectorAll("#runs tbody a")].map((it) => it.textContent).join("") === "de");
+  await page.click("#choose-all");
+  await press(page, "Resume 2…");
+  await press(page, "Resume the runs", "#all-dialog");
+  await says(page, "#states", "Waiting 2");
+  assert.equal(server.effects().filter(({ tool }) => tool === "email_send").length, 0);
   await close(page);
 }));

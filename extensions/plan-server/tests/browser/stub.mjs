@@ -121,8 +121,8 @@ function draw(steps) {
   return `<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 ${width} ${height}"><defs><marker id="tip"><path d="M0 0L8 4L0 8z"/></marker></defs>${edges.join("")}${nodes.join("")}</svg>`;
 }
 
-// Starts the stub on a free port. `pace` is how many milliseconds a step takes.
-export async function start({ page, pace = 120 }) {
+// Starts the stub on a free port. `pace` is how many milliseconds a step takes, and `late` is how many milliseconds the state of a run takes to arrive.
+export async function start({ page, pace = 120, late = 0 }) {
   const token = randomBytes(16).toString("hex");
   const runs = new Map();
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -144,13 +144,15 @@ export async function start({ page, pace = 120 }) {
     const until = run.allowed.get(step.path) ?? last?.ended_ms;
     if (asked && !run.allowed.has(step.path)) attempts.length = 0;
     const waits = asked && started ? [{ reason: "answer", started_ms: since(started), duration_ms: until - started }] : [];
+    if (run.elements) attempts.splice(0, attempts.length, ...run.elements);
     return { id: step.path, tool: step.tool, waits, waited_ms: waits.length ? { answer: waits[0].duration_ms } : undefined, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
       duration_ms: last?.ended_ms ? since(last.ended_ms) - since(started) : undefined, output: whole ? run.values.get(step.path) : undefined, attempts: attempts.filter(Boolean) };
   }) });
-  const waitsFor = ({ state, questions, waits }) => (state !== "waiting" ? null : questions.length ? "answer" : waits.length ? "value" : "time");
+  const waitsFor = ({ state, questions, waits, waits_for }) => (state !== "waiting" ? null : waits_for ? waits_for : questions.length ? "answer" : waits.length ? "value" : "time");
+  const expires = ({ began }) => new Date(Date.parse(began) + 86_400_000).toISOString();
   const told = (run, whole = false) => {
     const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -297,7 +299,7 @@ export async function start({ page, pace = 120 }) {
       return wrong(400, "malformed", "the body is not JSON");
     }
     if (url.pathname === "/api/questions") {
-      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: given, ...rest }) => ({ run: run.id, plan: run.plan, ...rest, ...(/not shown$/.test(rest.text) ? {} : { arguments: given }) })));
+      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: given, ...rest }) => ({ run: run.id, plan: run.plan, expires: expires(run), ...rest, ...(/not shown$/.test(rest.text) ? {} : { arguments: given }) })));
       return json(200, { questions, count: questions.length });
     }
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
@@ -323,11 +325,24 @@ export async function start({ page, pace = 120 }) {
       const [state, text, before, plan, since, from, to, waits] = ["state", "text", "before", "plan", "since", "from", "to", "waits_for"].map((name) => url.searchParams.get(name));
       const oldest = Math.max(since ? Date.now() - { "1h": 1, "1day": 24, "7days": 168 }[since] * 3_600_000 : -Infinity, from ? Date.parse(from) : -Infinity);
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!waits || waitsFor(run) === waits) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
-      return json(200, { runs: all.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, plan, state, began, ended, error, inputs }, waits_for]) => ({ id, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
+      const all = [...runs.values()].toReversed().filter((run) => (!waits || waitsFor(run) === waits) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())));
+      const matching = all.filter((run) => !state || run.state === state);
+      const sort = url.searchParams.get("sort");
+      const keys = { began: ({ began }) => Date.parse(began), took: ({ began, ended }) => (Date.parse(ended) || Date.now()) - Date.parse(began), state: (run) => run.state, plan: ({ plan }) => plan.toLowerCase() };
+      const key = keys[sort?.replace("-", "")];
+      if (key) matching.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (sort.startsWith("-") ? -1 : 1));
+      const rest = key ? matching.slice(Number(before ?? 0)) : matching.filter(({ id }) => !before || id < before);
+      const next = rest.length <= limit ? null : key ? String(Number(before ?? 0) + limit) : rest[limit - 1].id;
+      const states = {};
+      for (const run of all) states[run.state] = (states[run.state] ?? 0) + 1;
+      return json(200, { runs: rest.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, plan, state, began, ended, error, inputs, lists }, waits_for]) => ({ lists: lists ?? [], id, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next, ...(url.searchParams.has("count") ? { count: { least: matching.length, is_exact: true, states } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
-    if (!what) return json(200, told(run, true));
+    if (!what) {
+      const whole = told(run, true);
+      await sleep(late);
+      return json(200, whole);
+    }
     if (what === "events") {
       response.writeHead(200, { ...headers, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
       response.write(`: hello\r\nevent: state\r\ndata: ${JSON.stringify(told(run))}\r\n\r\n`);
@@ -353,7 +368,7 @@ export async function start({ page, pace = 120 }) {
       const required = TOOLS.find(({ name }) => name === question.tool)?.parameters.required ?? [];
       const missing = given.arguments && required.filter((name) => !(name in given.arguments));
       if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
-      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), original: given.arguments && question.arguments, arguments: given.arguments, by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
+      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), original: given.arguments && question.arguments, arguments: given.arguments ?? (given.decision === "refuse" ? question.arguments : undefined), by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
       question.settle(given);
       return json(200, {});
     }

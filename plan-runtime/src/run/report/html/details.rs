@@ -17,7 +17,10 @@ const REST: Duration = Duration::from_millis(10);
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let dependents = page.plan.needs().reversed();
-    for step in 0..dependents.len() {
+    // A reader without scripts sees all sections, and looks for the failures.
+    let mut order: Vec<usize> = (0..dependents.len()).collect();
+    order.sort_by_key(|&step| !matches!(page.report.steps[step].status, Status::Failed(_)));
+    for step in order {
         let dependents = dependents.of(step).iter().map(|&it| it as usize);
         let dependents: Vec<usize> = dependents.collect();
         html.tag("section")

@@ -1,0 +1,212 @@
+// Many runs, many calls and many questions: order, counts, selections, pages and keys.
+
+import assert from "node:assert/strict";
+import { axe, close, contrast, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+
+const looks = async (page, name) => {
+  await show(page, name);
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+};
+const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 800 }]];
+const HOUR = 3_600_000;
+const run = (id, more) => ({ id, plan: "mail", state: "done", began: new Date(Date.now() - HOUR).toISOString(), ended: new Date(Date.now() - HOUR + 5000).toISOString(), inputs: {}, error: null, questions: [], waits: [], undone: [], decisions: [], earlier: [], events: [], steps: [], svg: null,
+  approve: "each", values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set(), ...more });
+const begin = (stub, steps, approve = "each") => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve }) });
+const step = (path, more) => ({ path, tool: "send_mail", intent: "", description: "", read_only: false, needs: [], after: [], affects: [], affects_count: 0, undoes: null, undone_by: null, ...more });
+
+// A response from before an event does not replace the event.
+await test("a late response", () => stubbed({ pace: 500, late: 1500 }, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs" });
+  await begin(stub, [{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }, { id: "room", await: "String", after: ["sent"] }]);
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await press(page, "Allow", "#questions");
+  await says(page, "#waits h3", "room");
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  assert.match(await text(page, "#waits"), /room/);
+  await close(page);
+}));
+
+for (const [shape, options] of SHAPES) {
+  await test(`runs in order and by state, ${shape}`, () => stubbed({}, async (stub) => {
+    for (let at = 0; at < 230; at += 1) {
+      const began = Date.now() - (230 - at) * 60_000;
+      stub.runs.set(`r${1000 + at}`, run(`r${1000 + at}`, { plan: `plan ${String.fromCharCode(97 + (at % 26))}`, state: at % 10 ? "done" : "failed", began: new Date(began).toISOString(), ended: new Date(began + 1000 * (at % 50)).toISOString() }));
+    }
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    await says(page, "#runs-count", "1–100 of 230 runs");
+    assert.deepEqual(await page.$$eval("#states li", (all) => all.map((it) => it.textContent.replace(/^\W/, "").trim())), ["All 230", "Running 0", "Waiting 0", "Done 207", "Failed 23", "Cancelled 0"]);
+    assert.match(await text(page, '#runs [data-label="Began"]'), /^1 min ago$/);
+    assert.match(await page.$eval('#runs [data-label="Began"] time', (it) => it.title), /20\d\d/);
+    assert.equal(await page.$eval("th:has(#sort-began)", (it) => it.getAttribute("aria-sort")), "descending");
+    // A header sorts, and a second press reverses the order. The header keeps the focus.
+    await page.click("#sort-plan");
+    await wait(page, () => document.querySelector("#runs tbody a").textContent === "plan a");
+    assert.match(page.url(), /#\/runs\?sort=plan$/);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "sort-plan");
+    await page.keyboard.press("Enter");
+    await wait(page, () => document.querySelector("#runs tbody a").textContent === "plan z");
+    assert.equal(await page.$eval("th:has(#sort-plan)", (it) => it.getAttribute("aria-sort")), "descending");
+    assert.equal(await page.$$eval("[aria-sort]", (all) => all.length), 1);
+    await page.click("#sort-took");
+    await wait(page, () => document.querySelector('#runs [data-label="Took"]').textContent === "49.0 s" || document.querySelector('#runs [data-label="Took"]').textContent === "49 s");
+    // The order and the page are in the address.
+    await page.click("#next");
+    await says(page, "#runs-count", "101–200 of 230 runs");
+    const address = page.url();
+    assert.match(address, /sort=-took&before=100&page=2$/);
+    await page.goto("about:blank");
+    await page.goto(address);
+    await says(page, "#runs-count", "101–200 of 230 runs");
+    await page.click("#previous");
+    await says(page, "#runs-count", "1–100 of 230 runs");
+    // The states keep the order.
+    await page.click("#states a[href*=failed]");
+    await says(page, "#runs-count", "23 runs");
+    assert.match(page.url(), /state=failed&sort=-took$/);
+    await looks(page, `order-${shape}`);
+    await close(page);
+  }));
+
+  await test(`several runs at once, ${shape}`, () => stubbed({ pace: 5 }, async (stub) => {
+    for (let at = 0; at < 3; at += 1) await begin(stub, [{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }], "none");
+    while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let at = 0; at < 2; at += 1) await begin(stub, [{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }]);
+    const page = await open(stub.url, { ...options, at: "#/runs", allowed: /409/ });
+    await says(page, "#runs", "for an answer");
+    assert.equal(await page.$eval("#cancel-chosen", (it) => it.hidden), true);
+    await page.click("#choose-all");
+    await says(page, "#cancel-chosen", "Cancel 2…");
+    await says(page, "#retry-chosen", "Retry 3…");
+    await page.click("#choose-r0005");
+    await says(page, "#cancel-chosen", "Cancel 1…");
+    assert.equal(await page.$eval("#choose-all", (it) => it.indeterminate), true);
+    await looks(page, `chosen-${shape}`);
+    await press(page, "Cancel 1…");
+    await says(page, "#all-title", "Cancel 1 run?");
+    await looks(page, `cancel-all-${shape}`);
+    await page.type("#all-why", "A mistake.");
+    await press(page, "Cancel the runs", "#all-dialog");
+    await wait(page, () => document.querySelectorAll("#runs .state.cancelled").length === 1);
+    assert.deepEqual(stub.runs.get("r0004").decisions.map(({ decision, by, reason }) => [decision, by, reason]), [["cancel", "Ada Lovelace", "A mistake."]]);
+    assert.equal(stub.runs.get("r0005").state, "waiting");
+    // A run that has continued meanwhile is named with its reason, and the others continue.
+    assert.equal(await page.$$eval("#runs :checked", (all) => all.length), 0);
+    for (const at of [1, 2, 3]) await page.click(`#choose-r000${at}`);
+    await press(page, "Retry 3…");
+    stub.runs.get("r0001").state = "running";
+    await press(page, "Retry the runs", "#all-dialog");
+    await says(page, "#all-failed", "r0001: The run has not failed");
+    await says(page, "#all-progress", "3 of 3, 1 failed");
+    assert.equal(await page.$eval("#all-yes", (it) => it.hidden), true);
+    await looks(page, `retry-some-${shape}`);
+    await press(page, "Close", "#all-dialog");
+    assert.equal(stub.runs.get("r0002").decisions.length, 1);
+    await close(page);
+  }));
+
+  await test(`all calls of a long list, ${shape}`, () => stubbed({}, async (stub) => {
+    const began = Date.now() - HOUR;
+    const events = Array.from({ length: 500 }, (_, at) => ({ path: `sent[${at}]`, status: [7, 211].includes(at) ? "failed" : "completed", attempt: 1, started_ms: began + at, ended_ms: began + at + 1, error: [7, 211].includes(at) ? `the line was busy\u202e ${at}` : null }));
+    const all = run("r0001", { began: new Date(began).toISOString(), steps: [step("sent")], events: [...events, { path: "sent", status: "completed", elements: 500, attempt: null, started_ms: began, ended_ms: began + 600, error: null }] });
+    all.elements = events.map(({ error }, at) => ({ element: [at], number: 1, tool: "send_mail", started_ms: at, duration_ms: 1, arguments: { to: `person${at}@example.org` }, ...(error ? { error } : {}) }));
+    all.values.set("sent", events.map((_, at) => `receipt-${at}`));
+    stub.runs.set("r0001", all);
+    const page = await open(stub.url, options);
+    await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
+    await says(page, "#step-details .count", "1–50 of 500 calls");
+    await says(page, "#step-details dl", "500 of 500, 2 failed");
+    const calls = () => page.$$eval("#step-details .attempts > li strong", (all) => all.map((it) => it.textContent));
+    assert.deepEqual((await calls()).slice(0, 3), ["[7], attempt 1", "[211], attempt 1", "[0], attempt 1"]);
+    await press(page, "Next calls");
+    await says(page, "#step-details .count", "51–100 of 500 calls");
+    assert.equal((await calls())[0], "[49], attempt 1");
+    // A search finds errors, arguments and outputs.
+    for (const [words, found] of [["busy", "2 of 500 calls"], ["person444@", "1 of 500 calls"], ["receipt-499", "1 of 500 calls"]]) {
+      await page.$eval("#calls-search", (it) => (it.value = ""));
+      await page.type("#calls-search", words);
+      await says(page, "#step-details .count", found);
+    }
+    assert.deepEqual(await calls(), ["[499], attempt 1"]);
+    await looks(page, `calls-${shape}`);
+    await close(page);
+  }));
+
+  await test(`what a run waits for, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    await begin(stub, [{ id: "sent", intent: "Tell Ada.", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "list_all", for: 30, fails: [3], after: ["room"], arguments: {} }]);
+    await page.evaluate(() => (location.hash = "#/runs/r0001"));
+    await says(page, "#run-next", "Next, you: answer 1 question. The run fails in 23 h 59 min if it has not ended.");
+    assert.equal(await page.$$eval("#run-view > .card:first-child .primary", (all) => all.filter((it) => !it.hidden).length), 1);
+    await press(page, "Answer…");
+    assert.match(await page.evaluate(() => document.activeElement.textContent), /^May send_mail run in the step sent/);
+    await says(page, "#questions .question", "The run fails in 23 h 59 min if it has not ended.");
+    await looks(page, `next-${shape}`);
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-next", "Next, you: send 1 value.");
+    await page.type("#waits textarea", "B2");
+    await press(page, "Send the value");
+    await says(page, "#run-facts", "failed");
+    await says(page, "#run-next", "Next, you: correct the cause of the error, and retry the run.");
+    // The failures before a retry stay on the page.
+    await press(page, "Retry from the failure…");
+    await press(page, "Retry the run", "#retry-dialog");
+    await says(page, "#earlier", "the line was busy");
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.equal(await page.$eval("#report", (it) => it.classList.contains("primary")), true);
+    await looks(page, `earlier-${shape}`);
+    await close(page);
+  }));
+
+  await test(`a run that cannot start, and the progress of a list, ${shape}`, () => stubbed({}, async (stub) => {
+    stub.runs.set("r0001", run("r0001", { state: "waiting", ended: null, refusal: "the tool `gone` is missing\u202e", waits_for: "server" }));
+    stub.runs.set("r0002", run("r0002", { state: "running", ended: null, lists: [{ path: "sent", elements: 500, ended: 168, failed: 2 }] }));
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    await says(page, "#runs", "168 of 500, 2 failed");
+    await says(page, "#runs", "for the server");
+    await looks(page, `progress-${shape}`);
+    await page.evaluate(() => (location.hash = "#/runs/r0001"));
+    await says(page, "#run-next", "The latest attempt failed: the tool gone is missing\\u{202e}");
+    await close(page);
+  }));
+
+  await test(`questions by key, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, options);
+    for (let at = 0; at < 3; at += 1) await begin(stub, [{ id: `sent${at}`, intent: "Tell Ada.", tool: "send_mail", arguments: { to: "ada", text: "x" } }]);
+    await page.click("#to-inbox");
+    await wait(page, () => document.querySelectorAll("#inbox .question").length === 3);
+    const heading = () => page.evaluate(() => document.activeElement.closest(".question")?.querySelector("h2").textContent);
+    await page.focus("#inbox-title");
+    await page.keyboard.press("j");
+    assert.match(await heading(), /sent0/);
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    assert.match(await heading(), /sent0/);
+    // The key goes to the button, and decides nothing.
+    await page.keyboard.press("a");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Allow");
+    assert.equal(stub.runs.get("r0001").decisions.length, 0);
+    await page.keyboard.press("Enter");
+    await wait(page, () => document.activeElement.matches("h2") && document.activeElement.textContent.includes("sent1"));
+    await page.keyboard.press("r");
+    await page.keyboard.type("a jar");
+    await looks(page, `keys-${shape}`);
+    await page.keyboard.press("Enter");
+    await wait(page, () => document.activeElement.matches("h2") && document.activeElement.textContent.includes("sent2"));
+    assert.deepEqual(stub.runs.get("r0002").decisions.map(({ decision, reason }) => [decision, reason]), [["refuse", "a jar"]]);
+    await page.keyboard.press("e");
+    await wait(page, () => document.activeElement.matches("textarea, input"));
+    // From the heading of a question, the third press of Tab is at the first answer.
+    await press(page, "Back", "#inbox");
+    await page.$eval("#inbox h2", (it) => it.focus());
+    for (let at = 0; at < 3; at += 1) await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Allow");
+    // A refused call has its reason and its arguments in the card of its step.
+    await page.evaluate(() => (location.hash = "#/runs/r0002"));
+    await says(page, "#step-details .answered", "because “a jar”");
+    await says(page, "#step-details .answered", "Arguments of the refused call");
+    await looks(page, `refused-${shape}`);
+    await close(page);
+  }));
+}
