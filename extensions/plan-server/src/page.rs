@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 31] = files![
+const MODULES: [(&str, &str, &str); 33] = files![
     "again.js",
     "arguments.js",
     "begin.js",
@@ -43,6 +43,7 @@ const MODULES: [(&str, &str, &str); 31] = files![
     "editor.js",
     "events.js",
     "field.js",
+    "findings.js",
     "groups.js",
     "inbox.js",
     "limits.js",
@@ -50,6 +51,7 @@ const MODULES: [(&str, &str, &str); 31] = files![
     "main.js",
     "overview.js",
     "picture.js",
+    "proposals.js",
     "questions.js",
     "report.js",
     "run.js",
