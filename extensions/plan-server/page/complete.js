@@ -14,7 +14,8 @@ const close = () => {
   text.removeAttribute("aria-activedescendant");
 };
 // Returns the text of a choice with the part that the choice replaces, and the place of the caret in the text.
-const written = ({ name, value, text: whole, json, isRaw }, at) => {
+const written = ({ name: shown, value, text: whole, json, isRaw }, at) => {
+  const name = JSON.stringify(shown).slice(1, -1);
   const rest = text.value.slice(at.end);
   if (whole) return { ...at, value: whole, caret: whole.indexOf('""') + 1 };
   if (json) {
@@ -26,9 +27,9 @@ const written = ({ name, value, text: whole, json, isRaw }, at) => {
   // A name has its value after it, unless a value is already there.
   if (at.isKey && !/^"?\s*:/.test(rest)) {
     const inner = at.isBare || at.isOpen ? 0 : 1;
-    const shown = `${before}${name}": ${value ?? ""}`;
+    const given = `${before}${name}": ${value ?? ""}`;
     const hole = /""|\[\{\}\]|\{\}|\[\]/.exec(value ?? "");
-    return { start: at.start, end: at.end + inner, value: shown, caret: hole ? shown.length - value.length + hole.index + (hole[0] === "[{}]" ? 2 : 1) : shown.length };
+    return { start: at.start, end: at.end + inner, value: given, caret: hole ? given.length - value.length + hole.index + (hole[0] === "[{}]" ? 2 : 1) : given.length };
   }
   // After a reference inside of a string, the string goes on.
   return { start: at.start, end: at.end, value: `${before}${name}${after}`, caret: at.isInside && after ? before.length + name.length : undefined };

@@ -151,6 +151,9 @@ const edited = () => {
   underline();
   number();
   if ($("sample").value && text.value !== editor.sample) $("sample").value = "";
+  const about = $("sample").value === "" ? "" : cut(editor.samples[Number($("sample").value)]?.about, 300);
+  hide($("sample-about"), !about);
+  say($("sample-about"), about);
   keep("text", text.value.length < LIMITS.text ? text.value : null);
   clearTimeout(editor.timer);
   editor.timer = setTimeout(check, 250);

@@ -50,12 +50,13 @@ const toolOf = (name) => list(tools.all).find((tool) => tool.name === name);
 const opening = (type) => (/^text/.test(type) ? '""' : /^list/.test(type) ? "[]" : /^(\{|object)/.test(type) ? "{}" : "");
 
 const written = (dialect, name, path) => {
-  const tail = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join("");
+  const isName = (part) => /^[A-Za-z_]\w*$/.test(part);
+  const tail = path.map((part) => (isName(part) ? `.${part}` : `[${/^\d+$/.test(part) ? part : JSON.stringify(part)}]`)).join("");
   if (dialect === "step blueprint") return `\${${name}.data${tail}}`;
-  if (dialect === "tool plan") return `$ref:${[name, ...path].join(".")}`;
+  if (dialect === "tool plan") return `$ref:${name}${tail.replaceAll(/\[(\d+)\]/g, ".$1")}`;
   return dialect === "plan JSON" ? `${name}${tail}` : `{{${name}.result${tail}}}`;
 };
-const pointer = (path) => path.map((part) => `/${part}`).join("");
+const pointer = (path) => path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 // The outputs of the steps before a place, the elements of the lists around it and the inputs, with their types.
 const references = ({ step, frames }, { steps, inputs, dialect }) => {
   const of = (name, source, schema, root) => places(schema, root).map(([path, one]) => ({ name: written(dialect, name, path), about: typeOf(one, root), schema: one, root,
@@ -115,9 +116,10 @@ export const proposals = (found) => {
   const inner = given < 0 ? null : at.frames.slice(given + 1);
   if (at.isKey) return keysAt(at, dialect, tool, inner);
   const key = at.frames.findLast((one) => one.key !== null)?.key;
+  const isPart = at.frames.at(-2)?.key === "reference";
+  if (!isPart && !inner && !["list", "value", "condition"].includes(key)) return valuesAt(at, found);
   const all = references(at, found);
-  if (at.frames.at(-2)?.key === "reference") return partsAt(at, key, all);
-  if (!inner && !["list", "value", "condition"].includes(key)) return valuesAt(at, found);
+  if (isPart) return partsAt(at, key, all);
   const schemas = inner ? schemaAt(tool?.parameters, tool?.parameters, inner, dialect) : [];
   const wanted = [...new Set(schemas.map((one) => typeOf(one, tool.parameters)))].join(" or ") || "any JSON";
   const rank = ({ about }) => (about === ALLOWED ? 2 : key === "list" && !inner ? Number(/^list/.test(about)) : fits(about, wanted));

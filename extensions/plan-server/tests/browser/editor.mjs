@@ -85,6 +85,17 @@ await test("a plan from a skeleton", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("a sample has a sentence", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await wait(page, () => document.querySelectorAll("#sample option").length > 1);
+  await page.select("#sample", "2");
+  await says(page, "#sample-about", "Sends a mail after your permission.");
+  await page.focus("#text");
+  await page.keyboard.type(" ");
+  assert.equal(await page.$eval("#sample-about", (it) => it.hidden), true);
+  await close(page);
+}));
+
 await test("errors wait for a pause", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await put(page, `[${MAILS},\n {"id": "mail", "tool": "read_mail", "arguments": {"id": ""}}]`);
@@ -130,7 +141,8 @@ await test("typing in a long plan", () => stubbed({}, async (stub) => {
   await new Promise((resolve) => setTimeout(resolve, 1500));
   await page.$eval("#text", (it) => {
     it.focus();
-    it.setSelectionRange(it.value.lastIndexOf(".result"), it.value.lastIndexOf(".result"));
+    const caret = it.value.indexOf('s299"') + 1;
+    it.setSelectionRange(caret, caret);
   });
   // No task takes more than 50 ms of the processor while a person types, with the answers of the server.
   await page.tracing.start({ categories: ["devtools.timeline", "toplevel"] });
