@@ -20,7 +20,7 @@ export const showBegin = () => {
   put($("begin"), [samples.map(({ title }) => title), some.map(({ name }) => name)], () => [
     samples.length ? [h("h3", {}, "Open a sample"), h("ul", { class: "items" }, samples.map((sample, at) => h("li", {},
       h("button", { type: "button", class: "link", onclick: () => useSample(at) }, cut(sample?.title ?? sample?.name, 120)), h("span", { class: "hint" }, " ", cut(sample?.about ?? "", 300)))))] : [],
-    [h("h3", {}, "Or begin with one empty step"), h("div", { class: "buttons" }, skeletons().map(([dialect, plan]) => h("button", { type: "button", class: "small", onclick: () => begin(plan) }, dialect)))],
+    [h("h3", {}, "Or begin with one empty step, in one of four formats"), h("div", { class: "buttons" }, skeletons().map(([dialect, plan]) => h("button", { type: "button", class: "small", onclick: () => begin(plan) }, dialect)))],
     some.length ? [h("h3", {}, "Or add a step that calls a tool"), h("div", { class: "buttons" }, some.map((tool) => h("button", { type: "button", class: "small", title: tool.description ?? null, onclick: () => add(tool) }, h("code", {}, cut(tool.name, 80)))))] : [],
   ].flat());
 };

@@ -34,16 +34,14 @@ export const places = (schema, root = schema, path = []) => [[path, schema], ...
 // Writes a step at the end of the plan, or a plan with one step.
 export const add = (tool) => {
   const { steps, end, dialect } = scan(text.value);
-  const step = stepOf(tool, dialect, steps);
+  const before = text.value.slice(0, Math.max(end, 0)).trimEnd();
+  // The indentation of the last step, or two spaces more than that of the list.
+  const at = text.value.lastIndexOf("\n", (steps.at(-1)?.start ?? before.length) - 1) + 1;
+  const indentation = end < 0 ? "  " : /^[ \t]*/.exec(text.value.slice(at))[0] + (steps.length ? "" : "  ");
+  const step = stepOf(tool, dialect, steps).replace(/ (?="(?:arguments|params)")/, `\n${indentation} `);
   if (!text.value.trim()) insert(0, text.value.length, `[\n  ${step}\n]\n`);
   else if (end < 0) insert(text.selectionStart, text.selectionEnd, step);
-  else {
-    const before = text.value.slice(0, end).trimEnd();
-    const isFirst = before.endsWith("[");
-    // The indentation of the last element, or two spaces more than that of the list.
-    const indentation = /^\s*/.exec(before.slice(before.lastIndexOf("\n") + 1))[0] + (isFirst ? "  " : "");
-    insert(before.length, end, `${isFirst ? "" : ","}\n${indentation}${step}\n${indentation.slice(2)}`);
-  }
+  else insert(before.length, end, `${steps.length ? "," : ""}\n${indentation}${step}\n${indentation.slice(2)}`);
   // The first argument that somebody has to fill in.
   const from = text.value.lastIndexOf(step);
   const first = /: (""|0|false|null)/.exec(step.slice(step.search(/"(arguments|params)"/)));

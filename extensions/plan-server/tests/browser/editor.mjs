@@ -73,7 +73,7 @@ await test("completion in each dialect", () => stubbed({}, async (stub) => {
 
 await test("a plan from a skeleton", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
-  await says(page, "#begin", "Or begin with one empty step");
+  await says(page, "#begin", "Or begin with one empty step, in one of four formats");
   assert.deepEqual(await choices(page, "|"), ["action plan", "tool plan", "step blueprint", "plan JSON"]);
   await show(page, "skeletons-light");
   await page.keyboard.press("Escape");
@@ -82,6 +82,10 @@ await test("a plan from a skeleton", () => stubbed({}, async (stub) => {
   await page.keyboard.press("Enter");
   await drawn(page, 1);
   assert.deepEqual(JSON.parse(await value(page)), [{ id: "first", tool: "list_mails", arguments: {} }]);
+  // The arguments of an added step have their own line.
+  await put(page, "");
+  for (const tool of ["list_mails", "send_mail"]) await page.$$eval("#tools .tool", (all, tool) => all.find((it) => it.querySelector("code").textContent === tool).querySelector("button").click(), tool);
+  assert.equal(await value(page), '[\n  {"id": "list_mails", "tool": "list_mails",\n   "arguments": {"sender": ""}},\n  {"id": "send_mail", "tool": "send_mail",\n   "arguments": {"to": "", "text": ""}}\n]\n');
   await close(page);
 }));
 
