@@ -1,5 +1,5 @@
-import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, put, say, table } from "./dom.js";
-import { codeOf, goOn, listFindings, unseen } from "./findings.js";
+import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, put, say, seen, table } from "./dom.js";
+import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
 import { api, exact, noticed, request, told } from "./server.js";
@@ -33,8 +33,8 @@ const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => choo
 // The numbers of the lines that can be seen.
 export const number = () => {
   const first = Math.floor(Math.max(0, text.scrollTop) / editor.line);
-  const seen = Math.ceil(text.clientHeight / editor.line) + 1;
-  const lines = Array.from({ length: Math.max(0, Math.min(seen, editor.lines - first)) }, (_, at) => first + at);
+  const most = Math.ceil(text.clientHeight / editor.line) + 1;
+  const lines = Array.from({ length: Math.max(0, Math.min(most, editor.lines - first)) }, (_, at) => first + at);
   const width = String(editor.lines).length;
   const tone = (line) => editor.marked.get(line)?.tone;
   put($("numbers"), lines.map((line) => [line, tone(line)]), () => lines.flatMap((line, at) => [at ? "\n" : "",
@@ -71,12 +71,12 @@ export const lineOf = (offset) => {
   }
   return low;
 };
-// The parts of a text, with the code of each invisible character.
+// The parts of a text, with the escape of each invisible character.
 const signed = (content) => {
   const nodes = [];
   let done = 0;
   for (const { 0: sign, index } of content.replaceAll(/[\r\t]/g, " ").matchAll(UNSEEN)) {
-    nodes.push(document.createTextNode(content.slice(done, index)), h("i", { "data-sign": codeOf(sign) }, document.createTextNode(sign)));
+    nodes.push(document.createTextNode(content.slice(done, index)), h("i", { "data-sign": seen(sign) }, document.createTextNode(sign)));
     done = index + sign.length;
   }
   return [...nodes, document.createTextNode(content.slice(done))];

@@ -1,13 +1,12 @@
 // The list of errors and warnings, with the corrections that their help proposes.
 
-import { $, UNSEEN, announce, cut, h, plural, prose, say } from "./dom.js";
+import { $, UNSEEN, announce, cut, h, plural, prose, say, seen } from "./dom.js";
 import { check, editor, insert, lineOf, number, text } from "./editor.js";
 import { LIMITS } from "./limits.js";
 import { scan } from "./scan.js";
 import { capital } from "./server.js";
 
 const SPACE = /[\r\n\t]/g;
-export const codeOf = (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 // Invisible characters are a warning of the page, with a label for each character.
 export const unseen = (value) => {
   const found = [...value.slice(0, LIMITS.text).replaceAll(SPACE, " ").matchAll(UNSEEN)].slice(0, LIMITS.signs);
@@ -15,11 +14,11 @@ export const unseen = (value) => {
   const labels = found.map(({ 0: sign, index: offset }) => {
     const before = value.slice(0, offset);
     const column = offset - before.lastIndexOf("\n");
-    return { start: { offset, line: before.split("\n").length, column }, end: { offset: offset + sign.length }, text: `\`${codeOf(sign)}\` at column ${column}` };
+    return { start: { offset, line: before.split("\n").length, column }, end: { offset: offset + sign.length }, text: `\`${seen(sign)}\` at column ${column}` };
   });
   labels[0].text = "";
   const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(found[0][0]) ? " It can change the order of the text after it." : "";
-  return [{ severity: "warning", code: "invisible", message: `The text contains ${found.length === 1 ? "an invisible character" : `${found.length} invisible characters`}. The ${found.length === 1 ? "character" : "first"} is \`${codeOf(found[0][0])}\`.${turns}`, labels }];
+  return [{ severity: "warning", code: "invisible", message: `The text contains ${found.length === 1 ? "an invisible character" : `${found.length} invisible characters`}. The ${found.length === 1 ? "character" : "first"} is \`${seen(found[0][0])}\`.${turns}`, labels }];
 };
 // Writes the invisible characters of strings as escapes, and removes the others.
 const visible = (value) => value.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part) => part.replaceAll(UNSEEN, (sign) =>

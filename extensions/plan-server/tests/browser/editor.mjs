@@ -162,9 +162,9 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
   for (const [name, options] of [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390 }]]) {
     const page = await open(stub.url, options);
     await put(page, '[{"id": "inbox", "tool": "list_mails",\n  "arguments": {"sender": "sarah\u202elive\u{e0041}"}}]\u200b');
-    await says(page, "#findings .is-warning", "The text contains 3 invisible characters. The first is U+202E. It can change the order of the text after it.");
-    await says(page, "#findings .is-warning", "Line 2: U+E0041 at column 38");
-    assert.deepEqual(await page.$$eval("#marks [data-sign]", (all) => all.map((it) => getComputedStyle(it, "::after").content)), ['"U+202E"', '"U+E0041"', '"U+200B"']);
+    await says(page, "#findings .is-warning", "The text contains 3 invisible characters. The first is \\u{202e}. It can change the order of the text after it.");
+    await says(page, "#findings .is-warning", "Line 2: \\u{e0041} at column 38");
+    assert.deepEqual(await page.$$eval("#marks [data-sign]", (all) => all.map((it) => it.dataset.sign)), ["\\u{202e}", "\\u{e0041}", "\\u{200b}"]);
     await show(page, `invisible-${name}`);
     await fits(page);
     assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
