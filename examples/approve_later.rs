@@ -33,7 +33,7 @@ async fn main() -> Result<()> {
 
     // The server has ended. `signal` still checks the value, and the journal stores it.
     let error = server.signal(&id, "approval", "yes").await.unwrap_err();
-    println!("refused: {error}");
+    println!("{}", Terminal::stdout().text(format!("refused: {error}")));
     let by = "Grace".to_owned();
     let approval = Approval { granted: true, by };
     server.signal(&id, "approval", approval).await?;

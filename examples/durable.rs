@@ -33,7 +33,7 @@ plan! {
 async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join("plan-example-durable.db");
     println!(
-        "this is process {}, which takes 12 seconds; kill the process, and start the example again",
+        "this is process {}, which takes 12 seconds\nkill the process, and start the example again",
         std::process::id()
     );
     let db = Sqlite::open(&path)?;

@@ -88,22 +88,26 @@ fn main() -> serde_json::Result<()> {
         println!("    needed by  {}", names(&plan.dependents(&step.id)));
         println!("    takes down {}", names(&plan.blocked_by(&step.id)));
         for usage in step.references() {
-            let source = plan.name_of(usage.reference.source).unwrap_or("?");
-            let pointers = usage.reference.pointers();
-            let pointers: Vec<String> = pointers
-                .iter()
-                .map(|p| format!("{:?}", p.as_str()))
-                .collect();
+            let mut place = plan
+                .name_of(usage.reference.source)
+                .unwrap_or("?")
+                .to_owned();
+            for (number, pointer) in usage.reference.pointers().iter().enumerate() {
+                if number > 0 {
+                    place = format!("each element of {place}");
+                }
+                if !pointer.as_str().is_empty() {
+                    place = format!("{} of {place}", pointer.as_str());
+                }
+            }
             let maybe = if usage.reference.is_optional() {
                 ", which may be absent"
             } else {
                 ""
             };
             let line = format!(
-                "    argument {:6} is {}: {source} at {}{maybe}",
-                usage.place,
-                usage.reference,
-                pointers.join(", of each element "),
+                "    argument {:6} is {}: {place}{maybe}",
+                usage.place, usage.reference
             );
             println!("{}", Terminal::stdout().text(line));
         }

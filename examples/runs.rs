@@ -22,6 +22,7 @@ use plan_runtime::serve::Server;
 use serde_json::Value;
 use shop::{PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
 const USAGE: &str =
@@ -29,11 +30,28 @@ const USAGE: &str =
              | retry ID | delete DAYS]";
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Err(error) = execute(&arguments).await else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("{}", Terminal::stderr().text(format!("error: {error}")));
+    if is_unknown(&*error) {
+        eprintln!("list the runs with: cargo run --features sqlite --example runs -- list");
+    }
+    ExitCode::FAILURE
+}
+
+/// Returns `true` if the cause of an error is an unknown run.
+fn is_unknown(error: &(dyn Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(JournalError::Unknown { .. }))
+        || error.source().is_some_and(is_unknown)
+}
+
+async fn execute(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let server = Server::new(&Sqlite::open(database())?, toolbox(), Shop);
-    match arguments[..] {
+    match *arguments {
         [] => welcome(&server).await?,
         ["list"] => drop(list(&server).await?),
         ["order", id] => order(&server, id).await?,
@@ -42,11 +60,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
             server.serve().await?;
         }
         ["show", id] => {
-            if let Err(JournalError::Unknown { .. }) = server.run(id).await {
-                eprintln!("{} has no run `{id}`", database().display());
-                eprintln!("list the runs with: cargo run --features sqlite --example runs -- list");
-                std::process::exit(1);
-            }
             println!("{id}: {}", state(&server.run(id).await?));
             let report = server.report(id).await?;
             println!("{}", Terminal::stdout().report(&report));

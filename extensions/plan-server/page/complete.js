@@ -1,45 +1,47 @@
-// Completion in the editor: names of tools and arguments, and references to outputs of earlier steps.
+// Completion in the editor: members, tools, arguments, and references to inputs and to outputs of earlier steps.
 
-import { $, announce, bdi, h, hide, list } from "./dom.js";
+import { $, announce, bdi, h, hide } from "./dom.js";
 import { editor, insert, text } from "./editor.js";
+import { beginnings, proposals } from "./proposals.js";
 import { scan } from "./scan.js";
-import { places, tools, typeOf } from "./tools.js";
 
 const MOST = 12;
 let open = null; // the choices, and the place of the text that a choice replaces
 
-const reference = (dialect, step, path) => {
-  if (dialect === "blueprint") return `\${step[${step.number}].data${path}}`;
-  if (dialect === "tool plan") return `$ref:${step.id}${path}`;
-  return `{{${step.id}.result${path}}}`;
-};
-// Returns what may be written at the caret, with a few words on each.
-const choices = ({ at, steps, dialect }) => {
-  if (!at) return [];
-  const key = at.keys.at(-1);
-  if (!at.isKey && (key === "tool" || (key === "name" && at.keys.at(-2) === "tool"))) return list(tools.all).map((tool) => [tool.name, tool.description]);
-  const isGiven = at.keys.some((key) => key === "arguments" || key === "params");
-  if (!isGiven || !at.step) return [];
-  const tool = list(tools.all).find(({ name }) => name === at.step.tool);
-  if (at.isKey) return Object.entries(tool?.parameters?.properties ?? {}).map(([name, schema]) => [name, typeOf(schema, tool.parameters)]);
-  if (dialect === "plan JSON") return [];
-  // Outputs of the argument's type come first.
-  const wanted = typeOf(tool?.parameters?.properties?.[key], tool?.parameters);
-  const fits = ([, type]) => type === wanted;
-  return steps.filter((step) => step.number < at.step.number && step.tool && (step.id || dialect === "blueprint")).flatMap((step) => {
-    const output = list(tools.all).find(({ name }) => name === step.tool)?.output;
-    return [["", typeOf(output)], ...places(output)].map(([path, type]) => [reference(dialect, step, path), type]);
-  }).sort((a, b) => fits(b) - fits(a));
-};
 const close = () => {
   open = null;
   hide($("complete"), true);
   text.removeAttribute("aria-activedescendant");
 };
+// Returns the text of a choice with the part that the choice replaces, and the place of the caret in the text.
+const written = ({ name: shown, value, text: whole, json, isRaw }, at) => {
+  const name = JSON.stringify(shown).slice(1, -1);
+  const rest = text.value.slice(at.end);
+  if (whole) return { ...at, value: whole, caret: whole.indexOf('""') + 1 };
+  if (json) {
+    const quoted = JSON.stringify(json).replaceAll(/([:,])"/g, '$1 "').replaceAll(":{", ": {");
+    return { start: at.start - (at.isBare ? 0 : 1), end: at.end + (at.isBare || at.isOpen ? 0 : 1), value: quoted };
+  }
+  const before = isRaw || !at.isBare ? "" : '"';
+  const after = isRaw || !(at.isBare || at.isOpen) ? "" : '"';
+  // A name has its value after it, unless a value is already there.
+  if (at.isKey && !/^"?\s*:/.test(rest)) {
+    const inner = at.isBare || at.isOpen ? 0 : 1;
+    const given = `${before}${name}": ${value ?? ""}`;
+    const hole = /""|\[\{\}\]|\{\}|\[\]/.exec(value ?? "");
+    return { start: at.start, end: at.end + inner, value: given, caret: hole ? given.length - value.length + hole.index + (hole[0] === "[{}]" ? 2 : 1) : given.length };
+  }
+  // After a reference inside of a string, the string goes on.
+  return { start: at.start, end: at.end, value: `${before}${name}${after}`, caret: at.isInside && after ? before.length + name.length : undefined };
+};
 const choose = (index) => {
   const { all, at } = open;
   close();
-  insert(at.start, at.end, `${all[index][0]}${at.isOpen ? '"' : ""}`);
+  const { start, end, value, caret = value.length } = written(all[index], at);
+  insert(start, end, value);
+  close();
+  text.setSelectionRange(start + caret, start + caret);
+  if (caret < value.length || all[index].value === "") suggest(true);
 };
 const mark = (index) => {
   open.index = (index + open.all.length) % open.all.length;
@@ -57,30 +59,44 @@ const place = () => {
   style.top = `${8 + line * editor.line - text.scrollTop}px`;
   style.left = `${Math.max(4, Math.min(8 + column * 7.8 - text.scrollLeft, text.clientWidth - offsetWidth))}px`;
 };
-const suggest = () => {
+// A reference may be a part of a string. Then a choice replaces only this part.
+const narrowed = (at, dialect) => {
+  const mark = { "action plan": "{{", "step blueprint": "${" }[dialect];
+  const from = at && !at.isKey && !at.isBare && mark ? at.typed.lastIndexOf(mark) : -1;
+  if (from < 0 || at.typed.slice(from).includes("}")) return at;
+  const caret = at.start + at.typed.length;
+  const [rest] = at.isOpen ? [""] : /^[\w.[\]]*\}*/.exec(text.value.slice(caret, at.end));
+  const end = caret + rest.length;
+  return { ...at, start: at.start + from, end, typed: at.typed.slice(from), isInside: from > 0 || (!at.isOpen && end < at.end) };
+};
+// Shows the choices at the caret. Outside of a string, only a person who asks for choices gets them.
+const suggest = (isAsked) => {
   const caret = text.selectionStart;
   if (caret !== text.selectionEnd || text.value.length > 100_000) return close();
-  const found = scan(text.value, caret);
-  const typed = (found.at?.typed ?? "").toLowerCase();
-  const all = choices(found).filter(([name]) => name.toLowerCase().includes(typed) && name.toLowerCase() !== typed)
-    .sort(([a], [b]) => b.toLowerCase().startsWith(typed) - a.toLowerCase().startsWith(typed)).slice(0, MOST);
+  const isEmpty = !text.value.trim();
+  const found = isEmpty ? {} : scan(text.value, caret);
+  if (found.at?.isBare && !isAsked) return close();
+  const at = isEmpty ? { start: 0, end: text.value.length, typed: "" } : narrowed(found.at, found.dialect);
+  const typed = (at?.typed ?? "").toLowerCase();
+  const all = (isEmpty ? (isAsked ? beginnings() : []) : proposals({ ...found, at })).filter(({ name }) => name.toLowerCase().includes(typed) && name.toLowerCase() !== typed)
+    .sort((a, b) => b.name.toLowerCase().startsWith(typed) - a.name.toLowerCase().startsWith(typed)).slice(0, MOST);
   if (!all.length) return close();
-  open = { all, at: found.at, index: 0 };
-  $("complete").replaceChildren(...all.map(([name, about], nth) => h("li", { id: `complete-${nth}`, role: "option", "aria-selected": "false", onmousedown: (event) => {
+  open = { all, at, index: 0 };
+  $("complete").replaceChildren(...all.map(({ name, about }, nth) => h("li", { id: `complete-${nth}`, role: "option", "aria-selected": "false", onmousedown: (event) => {
     event.preventDefault();
     choose(nth);
   } }, h("code", {}, name), " ", h("span", { class: "hint" }, bdi(about ?? "", 80)))));
   hide($("complete"), false);
   place();
   mark(0);
-  announce(`${all.length} choices: ${all[0][0]}`);
+  announce(`${all.length} choices: ${all[0].name}`);
   return undefined;
 };
-text.addEventListener("input", (event) => (event.inputType === "insertText" || event.inputType === "deleteContentBackward" ? suggest() : close()));
+text.addEventListener("input", (event) => (event.inputType === "insertText" || event.inputType === "deleteContentBackward" ? suggest(false) : close()));
 text.addEventListener("keydown", (event) => {
   if (event.key === " " && event.ctrlKey) {
     event.preventDefault();
-    suggest();
+    suggest(true);
   }
   if (!open) return;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -1,8 +1,8 @@
-import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, prose, put, say, seen, table } from "./dom.js";
+import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, put, say, seen, table } from "./dom.js";
+import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
-import { scan } from "./scan.js";
-import { api, capital, exact, noticed, told } from "./server.js";
+import { api, exact, noticed, request, told } from "./server.js";
 import { keep } from "./store.js";
 
 export const text = $("text");
@@ -10,12 +10,14 @@ export const editor = {
   findings: [], // with `labels` as offsets into the text
   plan: null,
   draft: null, // the graph of a text with errors
+  isStale: false, // the text is not JSON, so the graph is the graph of an earlier text
   last: null, // the last correct plan of this text
   drawn: null, // the plan that is drawn
   chosen: null,
   line: 20,
   checking: null,
   timer: 0,
+  typed: { time: -Infinity, caret: 0 }, // the last key
   checked: null, // what was checked last
   before: text.value,
   at: -1,
@@ -31,8 +33,8 @@ const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => choo
 // The numbers of the lines that can be seen.
 export const number = () => {
   const first = Math.floor(Math.max(0, text.scrollTop) / editor.line);
-  const seen = Math.ceil(text.clientHeight / editor.line) + 1;
-  const lines = Array.from({ length: Math.max(0, Math.min(seen, editor.lines - first)) }, (_, at) => first + at);
+  const most = Math.ceil(text.clientHeight / editor.line) + 1;
+  const lines = Array.from({ length: Math.max(0, Math.min(most, editor.lines - first)) }, (_, at) => first + at);
   const width = String(editor.lines).length;
   const tone = (line) => editor.marked.get(line)?.tone;
   put($("numbers"), lines.map((line) => [line, tone(line)]), () => lines.flatMap((line, at) => [at ? "\n" : "",
@@ -60,7 +62,7 @@ const starts = (value) => {
   for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) found.push(at + 1);
   return found;
 };
-const lineOf = (offset) => {
+export const lineOf = (offset) => {
   let [low, high] = [0, editor.starts.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -69,12 +71,22 @@ const lineOf = (offset) => {
   }
   return low;
 };
+// The parts of a text, with the escape of each invisible character.
+const signed = (content) => {
+  const nodes = [];
+  let done = 0;
+  for (const { 0: sign, index } of content.replaceAll(/[\r\t]/g, " ").matchAll(UNSEEN)) {
+    nodes.push(document.createTextNode(content.slice(done, index)), h("i", { "data-sign": seen(sign) }, document.createTextNode(sign)));
+    done = index + sign.length;
+  }
+  return [...nodes, document.createTextNode(content.slice(done))];
+};
 // Underlines what the findings are about: on each line that has something, the line's own text is drawn again, unseen, with marks in it.
 const underline = () => {
   const value = text.value;
   const lines = new Map();
   editor.findings.forEach((finding, index) => finding.labels.forEach(({ start, end }, nth) => {
-    if (nth && finding.labels.length > 20) return;
+    if (nth && finding.code !== "invisible" && finding.labels.length > 20) return;
     const last = Math.min(lineOf(Math.max(start, end - 1)), lineOf(start) + 50);
     for (let line = lineOf(start); line <= last; line += 1) {
       const from = editor.starts[line];
@@ -102,8 +114,7 @@ const underline = () => {
       if (until < done || (until === done && done)) continue;
       const start = Math.max(begin, done);
       // It lies over the text that is edited, and is as wide as that: nothing is escaped, and nothing is seen but the line below.
-      row.append(content.slice(done, start), h("mark", { class: error ? "is-error" : "is-warning", "data-finding": index },
-        document.createTextNode(content.slice(start, until) || " ")));
+      row.append(...signed(content.slice(done, start)), h("mark", { class: error ? "is-error" : "is-warning", "data-finding": index }, signed(content.slice(start, until) || " ")));
       done = Math.max(until, start);
     }
     drawn.push(row);
@@ -140,12 +151,19 @@ const edited = () => {
   underline();
   number();
   if ($("sample").value && text.value !== editor.sample) $("sample").value = "";
+  const about = $("sample").value === "" ? "" : cut(editor.samples[Number($("sample").value)]?.about, 300);
+  hide($("sample-about"), !about);
+  say($("sample-about"), about);
   keep("text", text.value.length < LIMITS.text ? text.value : null);
   clearTimeout(editor.timer);
   editor.timer = setTimeout(check, 250);
   editor.changed();
 };
-text.addEventListener("input", edited);
+text.addEventListener("input", ({ inputType }) => {
+  editor.typed = { time: /^(insertText|deleteContent)/.test(inputType) ? performance.now() : -Infinity, caret: text.selectionEnd };
+  edited();
+});
+text.addEventListener("keydown", goOn);
 text.addEventListener("scroll", number, { passive: true });
 new ResizeObserver(number).observe($("editor"));
 $("format").addEventListener("click", () => {
@@ -160,6 +178,34 @@ $("profile").addEventListener("change", () => {
   check();
 });
 
+const PAUSE = 700;
+const isJson = (value) => {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+// Waits for a pause, or until the caret leaves the word that a person types, before the page shows an error in this word or in a text that is not
+// JSON, or draws a large graph again.
+const paused = (said, value, signal) => {
+  const { time, caret } = editor.typed;
+  const left = time + PAUSE - performance.now();
+  const [from, to] = [caret - /[^\s"]*$/.exec(value.slice(0, caret))[0].length, caret + /^[^\s"]*/.exec(value.slice(caret))[0].length];
+  const isIn = () => document.activeElement === text && text.selectionEnd >= from && text.selectionEnd <= to;
+  const isHere = ({ labels }) => list(labels).some(({ start, end }) => start?.offset <= to && end?.offset >= from);
+  const isReady = said.plan ? list(said.plan.steps).length <= LIMITS.collapse : isJson(value) && !list(said.findings).some(isHere);
+  if (left <= 0 || isReady || !isIn()) return null;
+  return new Promise((resolve) => {
+    const over = new AbortController();
+    const done = () => (over.abort(), resolve());
+    const look = () => text.value === value && !isIn() && done();
+    setTimeout(done, left);
+    signal.addEventListener("abort", done, { signal: over.signal });
+    for (const name of ["blur", "selectionchange"]) text.addEventListener(name, () => setTimeout(look), { signal: over.signal });
+  });
+};
 export const check = async () => {
   clearTimeout(editor.timer);
   editor.checking?.abort();
@@ -173,22 +219,15 @@ export const check = async () => {
     return;
   }
   try {
-    const said = await api("/api/check", { method: "POST", body: { text: value, profile }, signal: checking.signal });
+    // No number of this answer is a value of a run, so JavaScript may round it.
+    const said = await (await request("/api/check", { method: "POST", body: { text: value, profile }, signal: checking.signal })).json();
+    if (!checking.signal.aborted) await paused(said ?? {}, value, checking.signal);
     if (checking.signal.aborted) return;
     found(said ?? {}, value, profile);
   } catch (error) {
     if (checking.signal.aborted || error.status === 401) return;
     found({ findings: [], plan: null }, value, profile, told(error), true);
   }
-};
-// Characters that nobody sees are a warning of the page.
-const unseen = (value) => {
-  const at = value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
-  if (at < 0) return [];
-  const line = value.slice(0, at).split("\n").length;
-  const start = { offset: at, line, column: at - value.lastIndexOf("\n", at - 1) };
-  const sign = String.fromCodePoint(value.codePointAt(at));
-  return [{ severity: "warning", code: "invisible", message: `The plan contains invisible characters. The first is \`${seen(sign)}\`.`, labels: [{ start, end: { ...start, offset: at + sign.length } }] }];
 };
 export const found = (said, value, profile, why = "", failed = false) => {
   // The answer is about the text as it was sent; what was typed since has moved it.
@@ -204,7 +243,8 @@ export const found = (said, value, profile, why = "", failed = false) => {
   }));
   shift();
   editor.plan = said.plan && typeof said.plan === "object" ? said.plan : null;
-  editor.draft = editor.plan ? null : said.draft ?? null;
+  editor.isStale = !editor.plan && !said.draft;
+  editor.draft = editor.plan || !now.trim() ? null : said.draft ?? (editor.last ? null : editor.draft);
   editor.last = editor.plan ?? (now.trim() ? editor.last : null);
   editor.checked = editor.plan ? { text: value, profile } : null;
   editor.at = -1;
@@ -225,90 +265,6 @@ export const insert = (start, end, value) => {
     edited();
   }
 };
-// The corrections that the help of a finding proposes, each with the part of the text that it replaces.
-const corrections = (finding) => {
-  const { help, labels: [label] } = finding;
-  const value = proposed(finding);
-  if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
-  const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];
-  const step = label && scan(text.value).steps.find(({ start, end }) => start <= label.start && label.end <= end);
-  if (!other || !step) return [];
-  const isQuoted = /^"[^]*"$/.test(text.value.slice(label.start, label.end));
-  const all = [{ label: `Use ${other}`, start: label.start, end: label.end, value: isQuoted ? JSON.stringify(other) : other }];
-  try {
-    const { tool, arguments: given, ...rest } = JSON.parse(text.value.slice(step.start, step.end + 1));
-    const value = JSON.stringify({ ...rest, ...JSON.parse(`{${condition}}`) }, null, 1).replaceAll(/\n\s*/g, " ");
-    if (tool && given) all.push({ label: "Call the tool only if the value is present", start: step.start, end: step.end + 1, value });
-  } catch {
-    // The text is not JSON yet.
-  }
-  return all;
-};
-// The text that the help of a finding proposes in place of the marked text, or `null`.
-const proposed = ({ help, labels: [label] }) => {
-  if (!help || !label) return null;
-  if (help === "remove the comma") return "";
-  const literal = /^write it as [^`]*: `([^`]+)`$/.exec(help)?.[1];
-  if (literal) return literal;
-  const name = /^(?:did you mean|an? \w+ with a similar name exists:) `([^`]+)`\??$/.exec(help)?.[1];
-  if (!name) return null;
-  return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
-};
-const mend = (index, nth) => {
-  const one = corrections(editor.findings[index])[nth];
-  if (!one) return;
-  insert(one.start, one.end, one.value);
-  announce("The correction is applied");
-};
-
-const listFindings = (dialect, why, failed, any) => {
-  const errors = editor.findings.filter(({ severity }) => severity === "error").length;
-  const warnings = editor.findings.length - errors;
-  const counts = [errors && plural(errors, "error"), warnings && plural(warnings, "warning")].filter(Boolean).join(", ");
-  say($("findings-count"), why || (any ? `${counts || "No errors and no warnings"}.${dialect ? ` Format: ${cut(dialect, 40)}.` : ""}` : "The text is empty."));
-  $("findings-count").classList.toggle("wrong", Boolean(why));
-  if (errors) text.setAttribute("aria-invalid", "true");
-  else text.removeAttribute("aria-invalid");
-  const items = editor.findings.slice(0, LIMITS.findings).map((finding, index) => {
-    const [first, ...others] = finding.labels;
-    return h("li", { class: `is-${finding.severity}` },
-      h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
-      h("span", { class: "place" }, first ? ` · line ${first.line}, column ${first.column} · ` : " · ", h("code", {}, finding.code)),
-      h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(capital(finding.message))) : prose(capital(finding.message))),
-      first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
-      others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
-      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
-      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, length > 1 ? label : "Apply the correction")));
-  });
-  if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
-  if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
-  $("findings").replaceChildren(...items);
-};
-const goTo = (index) => {
-  const label = editor.findings[index]?.labels[0];
-  if (!label) return;
-  editor.at = index;
-  text.focus();
-  text.setSelectionRange(label.start, Math.max(label.end, label.start));
-  const line = lineOf(label.start);
-  text.scrollTop = Math.max(0, line * editor.line - text.clientHeight / 2);
-  const column = label.start - editor.starts[line];
-  // The mark is exactly over its text. A text with too many marks has an estimate.
-  const mark = $("marks").querySelector(`mark[data-finding="${index}"]`);
-  const [from, to] = mark ? [mark.offsetLeft, mark.offsetLeft + mark.offsetWidth] : [column * 7.9, column * 7.9];
-  if (from < text.scrollLeft || to + 40 > text.scrollLeft + text.clientWidth) text.scrollLeft = Math.max(0, Math.min(from - 8, to + 40 - text.clientWidth / 2));
-  number();
-  for (const mark of $("marks").querySelectorAll("mark")) mark.classList.toggle("here", mark.dataset.finding === String(index));
-  const { severity, message } = editor.findings[index];
-  announce(`${severity}: ${message}`);
-};
-text.addEventListener("keydown", (event) => {
-  if (event.key !== "F8" || !editor.findings.length) return;
-  event.preventDefault();
-  const count = editor.findings.length;
-  goTo((editor.at + (event.shiftKey ? (editor.at < 0 ? 0 : -1) : 1) + count) % count);
-});
-
 // What the plan would do.
 export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");
 // While the text has errors, the page shows the last correct plan.
@@ -318,12 +274,12 @@ const effect = (step) => (step.undoes ? "undoes a step" : step.waits ? "waits fo
 const showPlan = () => {
   const plan = shownPlan();
   const isOld = !editor.plan && Boolean(plan);
-  $("picture").classList.toggle("old", isOld && !editor.draft);
+  $("picture").classList.toggle("old", isOld && !editor.draft || editor.isStale);
   $("steps").classList.toggle("old", isOld);
   hide($("picture-old"), !isOld && !editor.draft);
-  say($("picture-old"), editor.draft ? "The text has errors. The red steps have errors." : "The text has errors. This is the graph of the last correct text.");
+  say($("picture-old"), editor.draft ? (editor.isStale ? "The text is not JSON. This is the graph of the last text that was JSON." : "The text has errors. The red steps have errors.") : "The text has errors. This is the graph of the last correct text.");
   hide($("printed"), !plan?.text);
-  if (editor.drawn !== plan || !plan || editor.draft) drawPlan(plan);
+  if (!plan || editor.draft || editor.drawn?.svg !== plan.svg || editor.drawn?.text !== plan.text) drawPlan(plan);
   chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
   editor.changed();
 };
@@ -376,7 +332,8 @@ export const loadSamples = async () => {
   }
 };
 export const replaceText = (value) => {
-  editor.last = null;
+  editor.last = editor.draft = null;
+  editor.typed.time = -Infinity;
   text.value = value;
   text.setSelectionRange(0, 0);
   text.scrollTop = text.scrollLeft = 0;

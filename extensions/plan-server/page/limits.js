@@ -3,6 +3,7 @@
 export const LIMITS = {
   text: 256 * 1024, // bytes of a plan that are checked
   findings: 100, // findings that are listed
+  signs: 50, // invisible characters that are listed
   marks: 300, // lines of the text with something underlined
   rows: 300, // rows of a table, a list or the timeline
   nodes: 6000, // elements of a picture

@@ -74,7 +74,7 @@ export class Picture {
     const nodes = this.svg.querySelectorAll("[data-path]");
     if (nodes.length) this.svg.removeAttribute("role");
     this.svg.setAttribute("role", "group");
-    this.svg.setAttribute("aria-label", "The steps and their dependencies. Arrow keys go from step to step.");
+    this.svg.setAttribute("aria-label", `${this.svg.getAttribute("aria-label") ?? "The steps and their dependencies"}. Arrow keys go from step to step.`);
     nodes.forEach((node, at) => {
       this.nodes.set(node.dataset.path, node);
       node.dataset.spoken = spokenOf(node);

@@ -8,41 +8,82 @@ const unquoted = (token) => {
     return token.slice(1).replace(/"$/, "");
   }
 };
+const dialectOf = (text) => (/"(?:requestId|params|dependsOn)"\s*:/.test(text) ? "step blueprint" : /^\s*\{(?!\s*"plan")/.test(text) ? "tool plan" : "action plan");
+// Returns the place at the caret: the part of the text that a choice replaces, and the objects and lists around the part.
+const placeOf = (stack, start, end, typed, rest) => ({ start, end, typed, frames: stack.map((frame) => ({ ...frame })), top: { ...stack.at(-1) }, step: stack.find(({ step }) => step)?.step ?? null, ...rest });
+const isKeyOf = (top) => Boolean(top && !top.isList && top.key === null);
 
-// Returns the steps of a text with their names and tools, the end of the list of steps, and the string at the caret with the keys around it.
+// Returns the steps of a text with their names and tools, the end of the list of steps, and the place at the caret. A place outside of a string
+// is a place only after a sign that a name or a value follows.
 export const scan = (text, caret = -1) => {
   const stack = [];
   const steps = [];
-  const found = { steps, end: -1, at: null, dialect: /"requestId"\s*:/.test(text) ? "blueprint" : "action" };
+  const found = { steps, inputs: [], end: -1, at: null, dialect: dialectOf(text) };
+  const [word] = caret < 0 ? [""] : /[\w.-]*$/.exec(text.slice(0, caret));
+  const isPlace = caret >= 0 && /(?:^|[{[,:])\s*$/.test(text.slice(0, caret - word.length));
+  const bare = (index) => {
+    if (!found.at && isPlace && index >= caret && stack.length) found.at = placeOf(stack, caret - word.length, caret, word, { isBare: true, isKey: isKeyOf(stack.at(-1)) });
+  };
   let last = null;
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
+    let [token] = match;
+    const { index } = match;
+    bare(index);
     const top = stack.at(-1);
     if (token[0] === '"') {
-      last = unquoted(token);
-      const isKey = Boolean(top && !top.isList && top.key === null);
-      const isOpen = token.length < 2 || !token.endsWith('"');
+      const isKey = isKeyOf(top);
+      let isOpen = token.length < 2 || !token.endsWith('"');
       if (index < caret && caret < index + token.length + (isOpen ? 1 : 0)) {
-        found.at = { start: index + 1, end: isOpen ? caret : index + token.length - 1, isOpen, typed: text.slice(index + 1, caret), isKey, keys: stack.map(({ key }) => key), step: stack.find(({ step }) => step)?.step ?? null };
+        // After the end of a string, JSON has one of these signs. Before anything else, the string at the caret has no end yet.
+        isOpen ||= !/^\s*(?:[,:}\]]|$)/.test(text.slice(TOKEN.lastIndex, TOKEN.lastIndex + 200));
+        if (isOpen) TOKEN.lastIndex = caret;
+        token = text.slice(index, TOKEN.lastIndex);
+        found.at = placeOf(stack, index + 1, isOpen ? caret : index + token.length - 1, text.slice(index + 1, caret), { isOpen, isKey, word: unquoted(token) });
       }
-      if (!isKey && top?.step && (top.key === "id" || top.key === "tool")) top.step[top.key] = last;
-      if (!isKey && top?.key === "name" && stack.at(-2)?.step && stack.at(-2).key === "tool") stack.at(-2).step.tool = last;
+      last = unquoted(token);
+      if (isKey) top.names.push(last);
+      else if (top && !top.isList) {
+        top.values[top.key] = last;
+        if (top.step && (top.key === "id" || top.key === "tool")) top.step[top.key] = last;
+        if (top.key === "name" && stack.at(-2)?.key === "tool") (stack.at(-2).step ?? {}).tool = stack.at(-2).values.tool = last;
+        if (top.key === "name" && stack.length === 3 && stack[0].key === "inputs") found.inputs.push(last);
+      }
     } else if (token === ":" && top && !top.isList) top.key = last;
     else if (token === "," && top) top.key = null;
     else if (token === "{" || token === "[") {
-      const isSteps = token === "[" && (stack.length === 0 || (stack.length === 1 && top.key === "steps"));
-      if (isSteps && stack.length) found.dialect = found.dialect === "blueprint" ? "blueprint" : "tool plan";
+      const isSteps = token === "[" && (stack.length === 0 || (stack.length === 1 && ["steps", "plan"].includes(top.key)));
+      if (isSteps && top?.key === "plan") found.dialect = "action plan";
       const step = token === "{" && top?.isSteps ? { start: index, id: null, tool: null, number: steps.length } : null;
       if (step) steps.push(step);
-      if (token === "{" && top?.step && top.key === "tool") found.dialect = "plan JSON";
-      stack.push({ isList: token === "[", isSteps, key: null, step });
+      // The name of a tool is in an object only in plan JSON, and no other plan with `steps` has `inputs`.
+      if (token === "{" ? top?.step && top.key === "tool" : stack.length === 1 && top.key === "inputs" && found.dialect === "tool plan" && !/"plan"\s*:\s*\[/.test(text)) found.dialect = "plan JSON";
+      stack.push({ isList: token === "[", isSteps, key: null, step, names: [], values: {} });
     } else if (token === "}" || token === "]") {
       const closed = stack.pop();
       if (closed?.isSteps) found.end = index;
       if (closed?.step) closed.step.end = index;
     }
   }
+  bare(text.length);
   return found;
 };
+
+// A step in the notation of each dialect, and a plan with this step. `stepOf` and the skeletons share the notation.
+const STEPS = {
+  "action plan": (id, tool, given) => ({ id, tool, arguments: given }),
+  "tool plan": (id, tool, given) => ({ id, tool, arguments: given }),
+  "step blueprint": (_, tool, given) => ({ tool, params: given }),
+  "plan JSON": (id, tool, given) => ({ id, tool: { name: tool }, arguments: { object: given } }),
+};
+const oneLine = (value) => JSON.stringify(value, null, 1).replaceAll(/([{[]?)\n *([}\]]?)/g, (_, open, close) => open + (open || close ? "" : " ") + close);
+const inPlan = {
+  "action plan": (step) => `[\n  ${step}\n]\n`,
+  "tool plan": (step) => `{\n  "steps": [\n    ${step}\n  ]\n}\n`,
+  "step blueprint": (step) => `{\n  "requestId": "plan",\n  "steps": [\n    ${step}\n  ]\n}\n`,
+  "plan JSON": (step) => `{\n  "name": "plan",\n  "steps": [\n    ${step}\n  ]\n}\n`,
+};
+export const skeletons = () => Object.entries(inPlan).map(([dialect, plan]) => [dialect, plan(oneLine(STEPS[dialect]("first", "", {})))]);
 
 // A value of the type of a schema, to be replaced by somebody.
 const empty = (schema) => ({ string: "", integer: 0, number: 0, boolean: false, array: [], object: {} })[[schema?.type].flat()[0]] ?? null;
@@ -54,7 +95,5 @@ export const stepOf = (tool, dialect, steps) => {
   const taken = new Set(steps.map(({ id }) => id));
   let id = tool.name;
   for (let nth = 2; taken.has(id); nth += 1) id = `${tool.name}_${nth}`;
-  if (dialect === "blueprint") return { tool: tool.name, params: given };
-  if (dialect === "plan JSON") return { id, tool: { name: tool.name }, arguments: { object: given } };
-  return { id, tool: tool.name, arguments: given };
+  return oneLine(STEPS[dialect](id, tool.name, given));
 };

@@ -19,30 +19,29 @@ export const typeOf = (schema, root = schema, depth = 0) => {
     array: `list of ${typeOf(schema.items, root, depth + 1)}`, object: schema.properties ? `{ ${Object.keys(schema.properties).join(", ")} }` : "object" })[type] ?? "any JSON";
   return [schema.type ?? "any"].flat().map(one).join(" or ");
 };
-// The places inside an output, such as `[0].from`, with their types.
-export const places = (schema, root = schema, depth = 0) => {
-  if (!schema || typeof schema !== "object" || depth > 3) return [];
+// The schemas that a schema stands for: the target of a reference, and all choices.
+export const meant = (schema, root, depth = 0) => {
+  if (!schema || typeof schema !== "object" || depth > 6) return [];
   const target = typeof schema.$ref === "string" ? root.$defs?.[schema.$ref.split("/").pop()] : null;
-  if (target) return places(target, root, depth + 1);
-  const inner = list(schema.anyOf ?? schema.oneOf).flatMap((one) => places(one, root, depth + 1));
-  const items = schema.items ? [["[0]", typeOf(schema.items, root)], ...places(schema.items, root, depth + 1).map(([path, type]) => [`[0]${path}`, type])] : [];
-  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, one]) => [[`.${name}`, typeOf(one, root)], ...places(one, root, depth + 1).map(([path, type]) => [`.${name}${path}`, type])]);
-  return [...inner, ...items, ...fields];
+  const choices = target ? [target] : list(schema.anyOf ?? schema.oneOf);
+  return choices.length ? choices.flatMap((one) => meant(one, root, depth + 1)) : [schema];
 };
+// The output and the places inside the output, such as `["0", "from"]`, with their schemas.
+export const places = (schema, root = schema, path = []) => [[path, schema], ...(path.length > 3 ? [] : meant(schema, root).flatMap((one) => [
+  ...(one.items ? places(one.items, root, [...path, "0"]) : []), ...Object.entries(one.properties ?? {}).flatMap(([name, inner]) => places(inner, root, [...path, name])),
+]))];
 
 // Writes a step at the end of the plan, or a plan with one step.
 export const add = (tool) => {
   const { steps, end, dialect } = scan(text.value);
-  const step = JSON.stringify(stepOf(tool, dialect, steps), null, 1).replaceAll(/\n\s*/g, " ");
+  const before = text.value.slice(0, Math.max(end, 0)).trimEnd();
+  // The indentation of the last step, or two spaces more than that of the list.
+  const at = text.value.lastIndexOf("\n", (steps.at(-1)?.start ?? before.length) - 1) + 1;
+  const indentation = end < 0 ? "  " : /^[ \t]*/.exec(text.value.slice(at))[0] + (steps.length ? "" : "  ");
+  const step = stepOf(tool, dialect, steps).replace(/ (?="(?:arguments|params)")/, `\n${indentation} `);
   if (!text.value.trim()) insert(0, text.value.length, `[\n  ${step}\n]\n`);
   else if (end < 0) insert(text.selectionStart, text.selectionEnd, step);
-  else {
-    const before = text.value.slice(0, end).trimEnd();
-    const isFirst = before.endsWith("[");
-    // The indentation of the last element, or two spaces more than that of the list.
-    const indentation = /^\s*/.exec(before.slice(before.lastIndexOf("\n") + 1))[0] + (isFirst ? "  " : "");
-    insert(before.length, end, `${isFirst ? "" : ","}\n${indentation}${step}\n${indentation.slice(2)}`);
-  }
+  else insert(before.length, end, `${steps.length ? "," : ""}\n${indentation}${step}\n${indentation.slice(2)}`);
   // The first argument that somebody has to fill in.
   const from = text.value.lastIndexOf(step);
   const first = /: (""|0|false|null)/.exec(step.slice(step.search(/"(arguments|params)"/)));

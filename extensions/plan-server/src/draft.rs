@@ -41,7 +41,8 @@ pub(crate) fn draft(text: &str) -> Option<String> {
         }
     };
     let steps: Vec<StepView> = steps.iter().enumerate().map(view).collect();
-    svg(&steps)
+    let name = document["name"].as_str().or(document["requestId"].as_str());
+    svg(name.unwrap_or_default(), &steps)
 }
 
 /// Returns `true` if a value contains a reference to the step with this id and this number.

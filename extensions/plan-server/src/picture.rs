@@ -1,7 +1,7 @@
 //! The graph of a plan before it runs, as SVG with classes for the page's colors.
 
 use crate::view::StepView;
-use plan_graph::{Boxes, HEIGHT, Html, Safe, cut, entity, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, MessageName, Safe, cut, entity, layout, width};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Write};
 
@@ -26,8 +26,8 @@ pub(crate) fn escape(text: Arguments<'_>, out: &mut String) {
     let _ = Safe::line(Escaped(out)).write_fmt(text);
 }
 
-/// Returns the graph of these steps as SVG, or `None` if there are too many steps.
-pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
+/// Returns the graph of a plan as SVG, or `None` if there are too many steps.
+pub(crate) fn svg(name: &str, steps: &[StepView]) -> Option<String> {
     if steps.is_empty() || steps.len() > MOST {
         return None;
     }
@@ -55,6 +55,10 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
         levels: &levels,
     });
     let (wide, high) = (layout.width.ceil(), layout.height.ceil());
+    let of = match name {
+        "" => String::new(),
+        name => format!(" of {}", MessageName(name)),
+    };
     let mut html = Html::new(escape);
     html.tag("svg")
         .attr("xmlns", "http://www.w3.org/2000/svg")
@@ -63,7 +67,7 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
         .attr("height", high)
         .attr("viewBox", format_args!("0 0 {wide} {high}"))
         .attr("role", "group")
-        .attr("aria-label", "The steps and their dependencies")
+        .attr("aria-label", format_args!("The steps{of} and their dependencies"))
         .inside(|svg| {
             svg.markup(
                 "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \
@@ -141,7 +145,15 @@ mod tests {
         let (mut last, mut back) = (step("last", &["booked", "told"]), step("back", &["booked"]));
         last.after = vec!["told".into()];
         back.undoes = Some("booked".into());
-        let svg = svg(&[step("booked", &[]), step("told", &[]), last, back]).unwrap();
+        let svg = svg(
+            "p<1>",
+            &[step("booked", &[]), step("told", &[]), last, back],
+        )
+        .unwrap();
+        assert!(
+            svg.contains(r#"aria-label="The steps of p&lt;1&gt; and their dependencies""#),
+            "{svg}"
+        );
         for (class, from, to) in [
             ("edge", "booked", "last"),
             ("edge after", "told", "last"),
@@ -159,7 +171,7 @@ mod tests {
             tool: Some("\u{ffff}]]>".into()),
             ..StepView::default()
         };
-        let svg = svg(&[step]).unwrap();
+        let svg = svg("", &[step]).unwrap();
         assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains('\u{0}'));
         assert!(svg.contains("&lt;script&gt;") && svg.contains("]]&gt;"));
         assert!(svg.contains(r"\u{202e}\u{0}&quot;") && svg.contains(r"\u{ffff}"));

@@ -109,7 +109,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     }
     json["inputs"] = inputs;
     let steps = view::steps(&plan, state.server.toolbox().contracts());
-    json["svg"] = json!(crate::picture::svg(&steps));
+    json["svg"] = json!(crate::picture::svg(&plan.name, &steps));
     json["steps"] = json!(steps);
     json["questions"] = json!(state.desk.questions(id));
     let decisions = state.decisions.of_run(id).into_iter();

@@ -15,7 +15,15 @@ struct Sample {
     text: &'static str,
 }
 
-const SAMPLES: [Sample; 7] = [
+const SAMPLES: [Sample; 8] = [
+    Sample {
+        name: "meeting",
+        title: "Book a meeting, and invite Ada",
+        about: "Finds Ada's address, books a meeting, and invites Ada. You allow the meeting and the invitation.",
+        is_ready: true,
+        dialect: "tool plan",
+        text: include_str!("samples/meeting.json"),
+    },
     Sample {
         name: "reply",
         title: "Reply to an e-mail, with inputs",
@@ -34,8 +42,8 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         name: "shipments",
-        title: "Facilities and their shipments",
-        about: "Finds a delayed shipment of a facility, and asks you before the shipment moves.",
+        title: "Move a delayed shipment",
+        about: "Finds a delayed shipment in Stuttgart, and moves the shipment to another facility. You allow the move.",
         is_ready: true,
         dialect: "step blueprint",
         text: include_str!("samples/shipments.json"),
@@ -67,7 +75,7 @@ const SAMPLES: [Sample; 7] = [
     Sample {
         name: "tidy",
         title: "List delayed shipments, in plan JSON",
-        about: "Lists the delayed shipments of the first facility of a place.",
+        about: "Lists the delayed shipments of the first facility of a place. You fill in the place.",
         is_ready: false,
         dialect: "plan JSON",
         text: include_str!("samples/tidy.json"),
@@ -97,6 +105,7 @@ mod tests {
             match toolbox.read(sample.text) {
                 Ok(document) => {
                     assert_ne!(name, "faulty");
+                    assert!(sample.about.ends_with('.'), "{name}");
                     assert_eq!(sample.is_ready, document.plan().inputs.is_empty(), "{name}");
                     assert!(
                         document.warnings().is_empty(),

@@ -91,7 +91,7 @@ impl StepView {
 /// Describes the plan in the form of the API.
 pub(crate) fn plan(plan: &Plan, toolbox: &Toolbox<Office>) -> Value {
     let steps = steps(plan, toolbox.contracts());
-    let svg = crate::picture::svg(&steps);
+    let svg = crate::picture::svg(&plan.name, &steps);
     json!({
         "name": plan.name.to_string(),
         "text": plan.to_string(),

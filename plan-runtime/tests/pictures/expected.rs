@@ -103,6 +103,9 @@ fn paths_and_policies() {
         mermaid,
         r##"---
 title: "answer"
+config:
+  flowchart:
+    wrappingWidth: 600
 ---
 flowchart TB
   input_sender[/"sender: String"/]:::input
@@ -172,6 +175,9 @@ fn conditions_and_loops() {
         mermaid,
         r##"---
 title: "flow"
+config:
+  flowchart:
+    wrappingWidth: 600
 ---
 flowchart TB
   input_mails[/"mails: Vec#60;Mail#62;"/]:::input
@@ -280,6 +286,9 @@ fn plans_in_plans() {
         mermaid,
         r##"---
 title: "flow"
+config:
+  flowchart:
+    wrappingWidth: 600
 ---
 flowchart LR
   input_mails[/"mails: Vec#60;Mail#62;"/]:::input
@@ -384,6 +393,9 @@ fn blocks() {
         mermaid,
         r##"---
 title: "travel"
+config:
+  flowchart:
+    wrappingWidth: 600
 ---
 flowchart TB
   input_city[/"city"/]:::input

@@ -49,15 +49,12 @@ enum Statement {
 
 /// Takes a flowchart apart, and panics where a line has none of the forms that there are.
 fn statements(mermaid: &str) -> Vec<(Statement, &str)> {
-    let body = match mermaid.strip_prefix("---\n") {
-        Some(rest) => {
-            let (title, body) = rest.split_once("\n---\n").unwrap();
-            let title = title.strip_prefix("title: ").unwrap();
-            serde_json::from_str::<String>(title).unwrap();
-            body
-        }
-        None => mermaid,
-    };
+    let config = "config:\n  flowchart:\n    wrappingWidth: 600\n---\n";
+    let (title, body) = mermaid.split_once(config).unwrap();
+    let title = title.strip_prefix("---\n").unwrap();
+    if !title.is_empty() {
+        serde_json::from_str::<String>(title.strip_prefix("title: ").unwrap()).unwrap();
+    }
     let mut lines = body.lines();
     assert_eq!(lines.next(), Some("flowchart TB"), "{mermaid}");
     lines.map(|line| (statement(line), line)).collect()

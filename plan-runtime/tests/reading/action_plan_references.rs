@@ -118,7 +118,7 @@ fn references_of_action_plans() {
                 "{{ name }}",
                 r#"error[malformed-reference]: a reference cannot contain spaces
   --> 3:48 in step `b`
-   = help: to keep the text, write `{{"{{ name }}"}}`
+   = help: did you mean `{{PLACEHOLDER_name}}`? To keep the text, write `{{"{{ name }}"}}`
 "#,
             ),
             (

@@ -8,6 +8,7 @@ mod documents;
 mod extensions;
 pub(crate) mod fuzzed;
 mod limits;
+mod placeholders;
 mod plan_json;
 mod right;
 mod tool_plan_references;

@@ -10,7 +10,7 @@ await test("the server, all samples", () => served(async (server) => {
   await show(page, "server-faulty");
   assert.equal(await page.$$eval("#findings .is-error", (all) => all.length), 5);
   const samples = await page.$$eval("#sample option", (all) => all.map((it) => it.value).filter(Boolean));
-  assert.equal(samples.length, 7);
+  assert.equal(samples.length, 8);
   let started = 0;
   for (const sample of samples) {
     await page.click("#to-editor");
@@ -25,7 +25,7 @@ await test("the server, all samples", () => served(async (server) => {
     await show(page, `server-run-${sample}`);
     started += 1;
   }
-  assert.equal(started, 6);
+  assert.equal(started, 7);
   await page.click("#to-runs");
   await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
   await page.click("#states a[href*=waiting]");

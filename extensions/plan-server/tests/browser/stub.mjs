@@ -81,7 +81,7 @@ function check(text) {
       else needs.add(id);
     }
     const waits = "await" in step;
-    return { path: ids[at], intent: step.intent ?? "", tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], sources, undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
+    return { path: ids[at], intent: step.intent ?? "", tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? []).filter((id) => ids.includes(id))])], after: step.after ?? [], sources, undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
   });
   for (const step of steps) {
     const hit = new Set([step.path]);

@@ -172,6 +172,8 @@ codes! {
     ListOrElement = "list-or-element",
     /// A value that may be absent is in the position of a required value.
     MaybeAbsent = "maybe-absent",
+    /// A string is a placeholder, and not a value.
+    Placeholder = "placeholder",
     /// No schema describes a value in a position that needs a type.
     Unchecked = "unchecked",
     /// The output of a step is unused, although its tool only reads.

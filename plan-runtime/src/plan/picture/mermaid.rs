@@ -10,10 +10,12 @@ pub(super) fn write(
     direction: &str,
     content: &Content,
 ) -> Result {
+    f.write_str("---\n")?;
     if !name.is_empty() {
-        let title = MessageName(name).to_string();
-        writeln!(f, "---\ntitle: {}\n---", Title(&title))?;
+        writeln!(f, "title: {}", Title(&MessageName(name).to_string()))?;
     }
+    // The labels have their own lines. Mermaid would break lines of more than 200 pixels.
+    f.write_str("config:\n  flowchart:\n    wrappingWidth: 600\n---\n")?;
     writeln!(f, "flowchart {direction}")?;
     content.each(&mut |part, indent| {
         write!(f, "{:indent$}", "")?;

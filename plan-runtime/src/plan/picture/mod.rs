@@ -118,6 +118,9 @@ impl Plan {
     /// }
     /// assert_eq!(Welcome::PLAN.mermaid().to_string(), r#"---
     /// title: "welcome"
+    /// config:
+    ///   flowchart:
+    ///     wrappingWidth: 600
     /// ---
     /// flowchart TB
     ///   input_team[/"team: String"/]:::input

@@ -186,7 +186,8 @@ fn input_of(name: &str) -> Option<String> {
     } else {
         name
     };
-    (!name.is_empty()).then(|| format!("{OPEN}{INPUT}{name}{CLOSE}"))
+    (!name.is_empty() && !name.eq_ignore_ascii_case("placeholder"))
+        .then(|| format!("{OPEN}{INPUT}{name}{CLOSE}"))
 }
 
 /// Returns the probable end of a reference that begins with `{{`.
@@ -219,11 +220,11 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> ScanError {
     let plain = inner.trim();
     if plain != inner && !plain.is_empty() && plain.chars().all(|c| !c.is_whitespace()) {
         let literal = literal(written);
-        let help = if plain.contains(".result") || plain.starts_with(INPUT) {
-            format!("did you mean `{{{{{plain}}}}}`? To keep the text, write `{literal}`")
-        } else {
-            format!("to keep the text, write `{literal}`")
+        let meant = match input_of(plain) {
+            Some(input) if !plain.contains('.') => input,
+            _ => format!("{OPEN}{plain}{CLOSE}"),
         };
+        let help = format!("did you mean `{meant}`? To keep the text, write `{literal}`");
         let scan_error = ScanError::new(whole, "a reference cannot contain spaces");
         return scan_error.general().help(help);
     }

@@ -3,6 +3,7 @@
 use super::PlanReader;
 use super::lookup::{find, knows, similar_value};
 use super::names::{id_around, steps_to_compare};
+use super::placeholder::placeholder;
 use crate::dynamic::dialects::references::{
     self, ForeignReference, Places, ReferenceTarget, Scan, Target, named,
 };
@@ -12,10 +13,13 @@ use crate::plan::{self, Segment};
 use crate::print::short;
 use plan_graph::similar;
 
-/// Reports the parts of a string that are references in other dialects. Returns `false` if such a part is an error.
+/// Reports the parts of a string that are references in other dialects, and a placeholder. Returns `false` if such a part is an error.
 pub(crate) fn foreign(reader: &mut PlanReader, text: &Text<'_>, own: &Scan<'_>) -> bool {
     let known = |target: &Target| has(reader, target);
     let (found, more) = references::foreign(reader.dialect, &text.value, own, &known);
+    if found.is_empty() && own.is_plain() {
+        placeholder(reader, text);
+    }
     let mut sound = true;
     for (index, foreign) in found.iter().enumerate() {
         let is_last = index + 1 == found.len();

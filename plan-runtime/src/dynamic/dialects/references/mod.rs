@@ -206,6 +206,11 @@ impl<'t> Scan<'t> {
         taken
     }
 
+    /// Returns `true` if the string contains no references, errors and escapes.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.taken().is_empty()
+    }
+
     /// Returns `true` if the whole string is one reference, which keeps its type.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()

@@ -1,0 +1,114 @@
+// The list of errors and warnings, with the corrections that their help proposes.
+
+import { $, UNSEEN, announce, cut, h, plural, prose, say, seen } from "./dom.js";
+import { check, editor, insert, lineOf, number, text } from "./editor.js";
+import { LIMITS } from "./limits.js";
+import { scan } from "./scan.js";
+import { capital } from "./server.js";
+
+const SPACE = /[\r\n\t]/g;
+// Invisible characters are a warning of the page, with a label for each character.
+export const unseen = (value) => {
+  const found = [...value.slice(0, LIMITS.text).replaceAll(SPACE, " ").matchAll(UNSEEN)].slice(0, LIMITS.signs);
+  if (!found.length) return [];
+  const labels = found.map(({ 0: sign, index: offset }) => {
+    const before = value.slice(0, offset);
+    const column = offset - before.lastIndexOf("\n");
+    return { start: { offset, line: before.split("\n").length, column }, end: { offset: offset + sign.length }, text: `\`${seen(sign)}\` at column ${column}` };
+  });
+  labels[0].text = "";
+  const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(found[0][0]) ? " It can change the order of the text after it." : "";
+  return [{ severity: "warning", code: "invisible", message: `The text contains ${found.length === 1 ? "an invisible character" : `${found.length} invisible characters`}. The ${found.length === 1 ? "character" : "first"} is \`${seen(found[0][0])}\`.${turns}`, labels }];
+};
+// Writes the invisible characters of strings as escapes, and removes the others.
+const visible = (value) => value.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part) => part.replaceAll(UNSEEN, (sign) =>
+  (/^[\r\n\t]$/.test(sign) ? sign : part[0] !== '"' ? "" : [...Array(sign.length).keys()].map((at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""))));
+
+// The corrections that the help of a finding proposes, each with the part of the text that it replaces.
+const corrections = (finding) => {
+  const { code, help, labels: [label] } = finding;
+  if (code === "invisible" && label) return [{ label: "Make the characters visible", start: label.start, end: text.value.length, value: visible(text.value).slice(label.start) }];
+  const value = proposed(finding);
+  if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
+  const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];
+  const step = label && scan(text.value).steps.find(({ start, end }) => start <= label.start && label.end <= end);
+  if (!other || !step) return [];
+  const isQuoted = /^"[^]*"$/.test(text.value.slice(label.start, label.end));
+  const all = [{ label: `Use ${other}`, start: label.start, end: label.end, value: isQuoted ? JSON.stringify(other) : other }];
+  try {
+    const { tool, arguments: given, ...rest } = JSON.parse(text.value.slice(step.start, step.end + 1));
+    const value = JSON.stringify({ ...rest, ...JSON.parse(`{${condition}}`) }, null, 1).replaceAll(/\n\s*/g, " ");
+    if (tool && given) all.push({ label: "Call the tool only if the value is present", start: step.start, end: step.end + 1, value });
+  } catch {
+    // The text is not JSON yet.
+  }
+  return all;
+};
+// The text that the help of a finding proposes in place of the marked text, or `null`.
+const proposed = ({ help, labels: [label] }) => {
+  if (!help || !label) return null;
+  if (help === "remove the comma") return "";
+  const literal = /^write it as [^`]*: `([^`]+)`$/.exec(help)?.[1];
+  if (literal) return literal;
+  const name = /^(?:did you mean|an? \w+ with a similar name exists:) `([^`]+)`(?:\?|$)/.exec(help)?.[1];
+  if (!name) return null;
+  return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
+};
+const mend = (index, nth) => {
+  const one = corrections(editor.findings[index])[nth];
+  if (!one) return;
+  const { scrollTop } = text;
+  insert(one.start, one.end, one.value);
+  text.setSelectionRange(one.start, one.start);
+  text.scrollTop = scrollTop;
+  announce("The correction is applied");
+};
+
+export const listFindings = (dialect, why, failed, any) => {
+  const errors = editor.findings.filter(({ severity }) => severity === "error").length;
+  const warnings = editor.findings.length - errors;
+  const counts = [errors && plural(errors, "error"), warnings && plural(warnings, "warning")].filter(Boolean).join(", ");
+  say($("findings-count"), why || (any ? `${counts || "No errors and no warnings"}.${dialect ? ` Format: ${cut(dialect, 40)}.` : ""}` : "The text is empty."));
+  $("findings-count").classList.toggle("wrong", Boolean(why));
+  if (errors) text.setAttribute("aria-invalid", "true");
+  else text.removeAttribute("aria-invalid");
+  const items = editor.findings.slice(0, LIMITS.findings).map((finding, index) => {
+    const [first, ...others] = finding.labels;
+    return h("li", { class: `is-${finding.severity}` },
+      h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
+      h("span", { class: "place" }, first ? ` · line ${first.line}, column ${first.column} · ` : " · ", h("code", {}, finding.code)),
+      h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(capital(finding.message))) : prose(capital(finding.message))),
+      first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
+      others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
+      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
+      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label && (length > 1 || finding.code === "invisible") ? label : "Apply the correction")));
+  });
+  if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
+  if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
+  $("findings").replaceChildren(...items);
+};
+const goTo = (index) => {
+  const label = editor.findings[index]?.labels[0];
+  if (!label) return;
+  editor.at = index;
+  text.focus();
+  text.setSelectionRange(label.start, Math.max(label.end, label.start));
+  const line = lineOf(label.start);
+  text.scrollTop = Math.max(0, line * editor.line - text.clientHeight / 2);
+  const column = label.start - editor.starts[line];
+  // The mark is exactly over its text. A text with too many marks has an estimate.
+  const mark = $("marks").querySelector(`mark[data-finding="${index}"]`);
+  const [from, to] = mark ? [mark.offsetLeft, mark.offsetLeft + mark.offsetWidth] : [column * 7.9, column * 7.9];
+  if (from < text.scrollLeft || to + 40 > text.scrollLeft + text.clientWidth) text.scrollLeft = Math.max(0, Math.min(from - 8, to + 40 - text.clientWidth / 2));
+  number();
+  for (const mark of $("marks").querySelectorAll("mark")) mark.classList.toggle("here", mark.dataset.finding === String(index));
+  const { severity, message } = editor.findings[index];
+  announce(`${severity}: ${message}`);
+};
+// Goes to the next finding, or to the previous finding.
+export const goOn = (event) => {
+  if (event.key !== "F8" || !editor.findings.length) return;
+  event.preventDefault();
+  const count = editor.findings.length;
+  goTo((editor.at + (event.shiftKey ? (editor.at < 0 ? 0 : -1) : 1) + count) % count);
+};

@@ -1,0 +1,176 @@
+// The editor while a person types: completion in each dialect, errors after a pause, and invisible characters, on the stub.
+
+import assert from "node:assert/strict";
+import { axe, close, contrast, drawn, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+
+const value = (page) => page.$eval("#text", (it) => it.value);
+// Writes a text with the caret at `|`, asks for choices, and returns their names.
+const choices = async (page, marked) => {
+  await page.$eval("#text", (it, marked) => {
+    const caret = marked.indexOf("|");
+    it.value = marked.replace("|", "");
+    it.focus();
+    it.setSelectionRange(caret, caret);
+    it.dispatchEvent(new Event("input"));
+  }, marked);
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Space");
+  await page.keyboard.up("Control");
+  return page.$$eval("#complete:not([hidden]) li code", (all) => all.map((it) => it.textContent));
+};
+const MAILS = '{"id": "mails", "tool": "list_mails", "arguments": {"sender": "sarah"}}';
+
+await test("completion in each dialect", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await page.waitForSelector("#tools .tool");
+  const is = async (marked, expected) => assert.deepEqual((await choices(page, marked)).slice(0, expected.length), expected, marked);
+  const becomes = async (marked, expected) => {
+    await choices(page, marked);
+    await page.keyboard.press("Enter");
+    assert.equal(await value(page), expected);
+  };
+  // The members of a plan, of a step and of a policy.
+  await is('{"ste|', ["steps"]);
+  await is(`[${MAILS}, {"id": "a", "|"}]`, ["intent", "tool", "arguments", "if", "for"]);
+  await is('[{"id": "a", "tool": "x", "policy": {"|"}}]', ["attempts", "backoff", "timeout"]);
+  await is('{"requestId": "a", "steps": [{"re|"}]}', ["retryCount"]);
+  await is('{"name": "a", "inputs": [{"|"}], "steps": []}', ["name", "type", "description"]);
+  await is('{"requestId": "a", "steps": [{"tool": "list_mails", "params": {}}, {"tool": "read_mail", "dependsOn": [|]}]}', ["0"]);
+  await is(`[${MAILS}, {"id": "b", "after": ["|"]}]`, ["mails"]);
+  // A value of the type of the argument comes first.
+  await is(`[${MAILS}, {"id": "b", "tool": "read_mail", "arguments": {"id": "|"}}]`, ["{{mails.result[0].id}}"]);
+  await is(`[${MAILS}, {"id": "b", "tool": "send_mail", "arguments": {"to": "|"}}]`, ["{{mails.result[0].from}}", "{{mails.result}}"]);
+  await is(`{"steps": [${MAILS}, {"id": "b", "tool": "read_mail", "arguments": {"id": |}}]}`, ["$ref:mails.0.id"]);
+  await is('{"requestId": "a", "steps": [{"tool": "list_mails", "params": {}}, {"tool": "read_mail", "params": {"id": "|"}}]}', ["${step[0].data[0].id}"]);
+  const json = '{"name": "a", "inputs": [{"name": "who", "type": "String"}], "steps": [{"id": "mails", "tool": {"name": "list_mails"}, "arguments": {"object": {}}}, ';
+  await is(`${json}{"id": "b", "tool": {"name": "|"}}]}`, ["list_mails", "read_mail", "send_mail"]);
+  await is(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"|"}}}]}`, ["to", "text"]);
+  await is(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": {"|"}}}}]}`, ["reference", "object", "text"]);
+  await is(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": {"reference": {"step": "|"}}}}}]}`, ["mails"]);
+  await is(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": {"reference": {"input": "|"}}}}}]}`, ["who"]);
+  await is(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": {"reference": {"step": "mails", "pointer": "|"}}}}}]}`, ["/0", "/0/id", "/0/from"]);
+  await becomes(`${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": "fro|"}}}]}`,
+    `${json}{"id": "b", "tool": {"name": "send_mail"}, "arguments": {"object": {"to": {"reference": {"step": "mails", "pointer": "/0/from"}}}}}]}`);
+  // The element of a list, and a reference inside of a string.
+  await is(`{"steps": [${MAILS}, {"id": "b", "for": {"pattern": "mail", "list": "|`, ["$ref:mails"]);
+  await is(`{"steps": [${MAILS}, {"id": "b", "for": {"pattern": "mail", "list": "$ref:mails", "body": {"tool": "send_mail", "arguments": {"to": "|"}}}}]}`, ["$ref:mail.from"]);
+  await becomes(`[${MAILS}, {"id": "b", "tool": "send_mail", "arguments": {"text": "Re: {{mails.result[0].fr|"}}]`, `[${MAILS}, {"id": "b", "tool": "send_mail", "arguments": {"text": "Re: {{mails.result[0].from}}"}}]`);
+  // A string without an end ends at the caret, and a name brings the empty value of its type.
+  await becomes(`[${MAILS}, {"id": "b", "tool": "send|, "arguments": {}}]`, `[${MAILS}, {"id": "b", "tool": "send_mail", "arguments": {}}]`);
+  await becomes(`[${MAILS}, {"id": "b", "arg|}]`, `[${MAILS}, {"id": "b", "arguments": {}}]`);
+  await choices(page, "[{|}]");
+  await page.keyboard.type("to");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Space");
+  await page.keyboard.up("Control");
+  await page.keyboard.press("Enter");
+  // The tools are the next choices.
+  await says(page, "#complete", "list_mails");
+  await page.keyboard.press("Enter");
+  assert.equal(await value(page), '[{"tool": "list_mails"}]');
+  await close(page);
+}));
+
+await test("a plan from a skeleton", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await says(page, "#begin", "Or begin with one empty step, in one of four formats");
+  assert.deepEqual(await choices(page, "|"), ["action plan", "tool plan", "step blueprint", "plan JSON"]);
+  await show(page, "skeletons-light");
+  await page.keyboard.press("Escape");
+  await press(page, "action plan", "#begin");
+  await page.keyboard.type("list");
+  await page.keyboard.press("Enter");
+  await drawn(page, 1);
+  assert.deepEqual(JSON.parse(await value(page)), [{ id: "first", tool: "list_mails", arguments: {} }]);
+  // The arguments of an added step have their own line.
+  await put(page, "");
+  for (const tool of ["list_mails", "send_mail"]) await page.$$eval("#tools .tool", (all, tool) => all.find((it) => it.querySelector("code").textContent === tool).querySelector("button").click(), tool);
+  assert.equal(await value(page), '[\n  {"id": "list_mails", "tool": "list_mails",\n   "arguments": {"sender": ""}},\n  {"id": "send_mail", "tool": "send_mail",\n   "arguments": {"to": "", "text": ""}}\n]\n');
+  await close(page);
+}));
+
+await test("a sample has a sentence", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await wait(page, () => document.querySelectorAll("#sample option").length > 1);
+  await page.select("#sample", "2");
+  await says(page, "#sample-about", "Sends a mail after your permission.");
+  await page.focus("#text");
+  await page.keyboard.type(" ");
+  assert.equal(await page.$eval("#sample-about", (it) => it.hidden), true);
+  await close(page);
+}));
+
+await test("errors wait for a pause", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, `[${MAILS},\n {"id": "mail", "tool": "read_mail", "arguments": {"id": ""}}]`);
+  await drawn(page, 2);
+  await page.$eval("#text", (it) => {
+    const caret = it.value.lastIndexOf('""') + 1;
+    it.focus();
+    it.setSelectionRange(caret, caret);
+  });
+  await page.keyboard.press("Escape");
+  // Neither the list nor the graph changes while a person types a reference.
+  await page.evaluate(() => {
+    self.seen = new Set();
+    const look = () => self.seen.add(`${document.querySelector("#findings-count").textContent} ${document.querySelectorAll("#marks mark").length} ${document.querySelector("#picture-old").hidden}`);
+    self.look = setInterval(look, 10);
+  });
+  for (const key of "{{mail.result[0].id}}") {
+    await page.keyboard.type(key);
+    await new Promise((resolve) => setTimeout(resolve, 320));
+  }
+  for (let key = 0; key < 18; key += 1) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.type("x");
+  await new Promise((resolve) => setTimeout(resolve, 450));
+  assert.deepEqual(await page.evaluate(() => [...self.seen]), ["No errors and no warnings. Format: action-plan. 0 true"]);
+  // After the pause, the error is there.
+  await page.waitForSelector("#marks mark");
+  assert.match(await text(page, "#findings"), /does not exist/);
+  // A caret that leaves the word is the end of typing.
+  await page.keyboard.press("Backspace");
+  await wait(page, () => !document.querySelector("#marks mark"));
+  await page.keyboard.type("x");
+  const began = Date.now();
+  await page.keyboard.press("ArrowUp");
+  await page.waitForSelector("#marks mark");
+  assert.ok(Date.now() - began < 600, `the error comes after ${Date.now() - began} ms`);
+  await close(page);
+}));
+
+await test("typing in a long plan", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
+  await drawn(page, 300);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await page.$eval("#text", (it) => {
+    it.focus();
+    const caret = it.value.indexOf('s299"') + 1;
+    it.setSelectionRange(caret, caret);
+  });
+  // No task takes more than 50 ms of the processor while a person types, with the answers of the server.
+  await page.tracing.start({ categories: ["devtools.timeline", "toplevel"] });
+  await page.keyboard.type("xyz", { delay: 330 });
+  const { traceEvents } = JSON.parse(Buffer.from(await page.tracing.stop()).toString());
+  const threads = new Set(traceEvents.filter(({ name }) => name === "EventDispatch").map(({ tid }) => tid));
+  const pause = Math.max(...traceEvents.filter(({ name, tid }) => /RunTask/.test(name) && threads.has(tid)).map(({ tdur }) => (tdur ?? 0) / 1000));
+  assert.ok(pause > 0 && pause < 50, `a task takes ${pause} ms`);
+  await close(page);
+}));
+
+await test("invisible characters", () => stubbed({}, async (stub) => {
+  for (const [name, options] of [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390 }]]) {
+    const page = await open(stub.url, options);
+    await put(page, '[{"id": "inbox", "tool": "list_mails",\n  "arguments": {"sender": "sarah\u202elive\u{e0041}"}}]\u200b');
+    await says(page, "#findings .is-warning", "The text contains 3 invisible characters. The first is \\u{202e}. It can change the order of the text after it.");
+    await says(page, "#findings .is-warning", "Line 2: \\u{e0041} at column 38");
+    assert.deepEqual(await page.$$eval("#marks [data-sign]", (all) => all.map((it) => it.dataset.sign)), ["\\u{202e}", "\\u{e0041}", "\\u{200b}"]);
+    await show(page, `invisible-${name}`);
+    await fits(page);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    await press(page, "Make the characters visible", "#findings");
+    assert.equal(await value(page), '[{"id": "inbox", "tool": "list_mails",\n  "arguments": {"sender": "sarah\\u202elive\\udb40\\udc41"}}]');
+    await wait(page, () => !document.querySelector("#findings .is-warning"));
+    await close(page);
+  }
+}));
