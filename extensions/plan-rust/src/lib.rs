@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
 mod source;
 
-pub use source::{RustSource, Unsupported, UnsupportedPart, to_rust};
+pub use plan_runtime::dynamic::{Unsupported, UnsupportedPart};
+pub use source::{RustSource, to_rust};

@@ -564,3 +564,11 @@ fn tests_inside_tests_keep_their_parentheses() {
         assert!(source.contains(&format!("        {written}\n")), "{source}");
     }
 }
+
+#[test]
+fn invisible_characters_of_an_error_are_shown() {
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {"\u3164": 1}}]"#;
+    let plan = Reader::new().read(text).unwrap().into_plan();
+    let shown = format!("{:?}", to_rust(&plan).unwrap_err());
+    assert!(!shown.contains('\u{3164}'), "{shown}");
+}

@@ -91,7 +91,7 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                     input.attrs.retain(|attr| !is_for_struct(attr));
                 }
                 _ => {
-                    if let Some(argument) = argument(input, report) {
+                    if let Some(argument) = argument(input, i == 0, report) {
                         signature.add(argument, &mut input.pat, report);
                     }
                 }
@@ -290,7 +290,7 @@ fn unwrapped(ty: Type) -> Type {
     }
 }
 
-fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
+fn argument(input: &mut PatType, is_first: bool, report: &mut Report) -> Option<Argument> {
     let ident = match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         Pat::Ident(pat) => {
@@ -301,7 +301,15 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
             None
         }
         Pat::Wild(pat) => {
-            report.error(pat, "an argument needs a name, which plans use");
+            let ty = input.ty.to_token_stream();
+            report.error(
+                pat,
+                if is_first && may_be_application(&input.ty) {
+                    format!("an argument needs a name, which plans use\nhelp: if this is the application, borrow it: `_: &{ty}`")
+                } else {
+                    "an argument needs a name, which plans use".to_owned()
+                },
+            );
             None
         }
         other => {

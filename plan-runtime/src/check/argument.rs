@@ -70,11 +70,11 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this is an `Option`: it may be `None`",
-    note = "to pass no value if there is none: make the argument an `Option<{T}>`",
     note = "to call the tool only if there is a value: `if let Some(x) = reference {{ … }}`",
     note = "to use a default: `reference.clone().unwrap_or_default()`",
     note = "if the value comes from an `if` without `else`, add an `else`",
-    note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead"
+    note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead",
+    note = "to pass no value if there is none: make the argument an `Option<{T}>`"
 )]
 pub trait Allows<K, T, N>: Sized {
     /// The kind of value.

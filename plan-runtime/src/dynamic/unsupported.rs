@@ -4,7 +4,7 @@ use crate::Plan;
 use crate::print::{Line, short};
 use std::fmt;
 
-/// The reasons why a plan is not written: the target cannot express some of its parts.
+/// The reasons why a plan is not written: the target cannot express some of its parts, or the parts need a review first.
 ///
 /// ```
 /// use plan_runtime::Plan;
@@ -23,13 +23,15 @@ use std::fmt;
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    target: &'static str,
+    message: String,
     all: Vec<UnsupportedPart>,
+    help: Option<&'static str>,
 }
 
 crate::print::visible_debug!(struct Unsupported {
-    target,
+    message,
     all,
+    help,
 });
 
 /// A part of a plan that the target cannot express.
@@ -48,13 +50,14 @@ crate::print::visible_debug!(struct UnsupportedPart {
 });
 
 impl UnsupportedPart {
-    pub(in crate::dynamic) fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {
+    /// Creates a part at this position.
+    pub fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {
         let (place, construct) = (place.into(), construct.into());
         Self { place, construct }
     }
 
-    /// Returns the parts of a plan that are nested too deeply to be visited and written.
-    pub(in crate::dynamic) fn deep(plan: &Plan) -> Vec<Self> {
+    /// Returns the parts of a plan that are nested deeper than in plan JSON. Code that visits such a part recursively can exceed its stack.
+    pub fn deep(plan: &Plan) -> Vec<Self> {
         let steps = plan.steps.iter().filter(|step| step.is_deep());
         let steps = steps.map(|step| format!("step `{}`", shown(&step.id)));
         let output = plan.output.value.is_deep();
@@ -65,11 +68,33 @@ impl UnsupportedPart {
 }
 
 impl Unsupported {
-    pub(in crate::dynamic) fn new(target: &'static str, all: Vec<UnsupportedPart>) -> Self {
-        Self { target, all }
+    /// Creates the error of a target that cannot express these parts.
+    pub fn new(target: &str, all: Vec<UnsupportedPart>) -> Self {
+        let parts = match all.len() {
+            1 => "a part".to_owned(),
+            count => format!("{count} parts"),
+        };
+        Self {
+            message: format!("{target} cannot express {parts} of the plan"),
+            all,
+            help: None,
+        }
     }
 
-    /// Returns all parts that the target cannot express, in the order of the plan. The slice is never empty.
+    /// Creates the error for parts that need a review first.
+    pub fn unreviewed(
+        message: impl Into<String>,
+        all: Vec<UnsupportedPart>,
+        help: &'static str,
+    ) -> Self {
+        Self {
+            message: message.into(),
+            all,
+            help: Some(help),
+        }
+    }
+
+    /// Returns all parts that the target cannot express, or all parts to review, in the order of the plan. The slice is never empty.
     pub fn all(&self) -> &[UnsupportedPart] {
         &self.all
     }
@@ -77,18 +102,13 @@ impl Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = self.target;
+        write!(f, "{}:", self.message)?;
         match &self.all[..] {
-            [one] => write!(f, "{target} cannot express a part of the plan: {one}"),
-            all => {
-                write!(
-                    f,
-                    "{target} cannot express {} parts of the plan:",
-                    all.len()
-                )?;
-                all.iter().try_for_each(|one| write!(f, "\n- {one}"))
-            }
+            [one] => write!(f, " {one}")?,
+            all => all.iter().try_for_each(|one| write!(f, "\n- {one}"))?,
         }
+        let mut help = self.help.iter();
+        help.try_for_each(|help| write!(f, "\nhelp: {help}"))
     }
 }
 

@@ -24,7 +24,7 @@ impl Template {
 
     /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
     /// stack.
-    pub fn is_deep(&self) -> bool {
+    pub(crate) fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
 
@@ -54,7 +54,7 @@ impl Reference {
 
 impl Step {
     /// Returns `true` if bodies or values in the step are nested deeper than in plan JSON. Code that visits such a step recursively can exceed its stack.
-    pub fn is_deep(&self) -> bool {
+    pub(crate) fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
 

@@ -34,17 +34,24 @@ fn patterns_of_results_need_one() {
             r##"{{"id": "b", "if": [{{"pattern": "Ok(x)", "value": {value}, "then": {{"value": %0}}}}]}}"##
         )
     };
-    check(
-        plan,
-        &branch("[1]"),
-        "\
-error[wrong-type]: `Ok(x)` needs a `Result`, but the value is a list of 1 element
+    for (value, words) in [
+        ("[1]", "a list of 1 element"),
+        (r#"{"object": {"a": 1}}"#, "an object"),
+    ] {
+        check(
+            plan,
+            &branch(value),
+            &format!(
+                "\
+error[wrong-type]: `Ok(x)` needs a `Result`, but the value is {words}
   --> 2:50 in step `b`
    = help: add `\"catch\": true` to the policy of the step
-",
-        &format!(
-            r#"{{"id": "a", "tool": {{"name": "anything"}}, "policy": {{"catch": true}}}}, {}"#,
-            branch("@a")
-        ),
-    );
+"
+            ),
+            &format!(
+                r#"{{"id": "a", "tool": {{"name": "anything"}}, "policy": {{"catch": true}}}}, {}"#,
+                branch("@a")
+            ),
+        );
+    }
 }

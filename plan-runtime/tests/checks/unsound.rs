@@ -237,3 +237,103 @@ fn a_help_has_the_branches_of_accepted_values() {
     assert!(findings.contains(r#""==", "green"]"#), "{findings}");
     assert!(!findings.contains(r#""==", "red"]"#), "{findings}");
 }
+
+#[test]
+fn a_literal_behind_steps_obeys_the_bounds() {
+    let bounds = json!({
+        "small": {"type": "integer", "maximum": 255},
+        "any": {"maximum": 255},
+        "name": {"type": "string", "maxLength": 3},
+        "pair": {"type": "array", "items": {"type": "integer", "minimum": 2}, "minItems": 2},
+        "color": {"type": "object", "properties": {"red": {"type": "integer", "maximum": 255}}, "required": ["red"]},
+    });
+    let output = json!({"type": "object", "properties": {"level": {"enum": [7, 300]}}, "required": ["level"]});
+    let tools: Contracts = [
+        Contract::new("find").output(output),
+        Contract::new("take").arguments(json!({"type": "object", "properties": bounds})),
+    ]
+    .into_iter()
+    .collect();
+    let found = |rest: &str, arguments: &str| {
+        let call = format!(r#"{{"id": "b", "tool": "take", "arguments": {arguments}}}"#);
+        shown(&read(&tools, &steps(&format!("{rest}, {call}"))))
+    };
+    let value = |value: &str| format!(r#"{{"id": "m", "value": {value}}}"#);
+    let cases = [
+        (
+            value("300"),
+            r#"{"small": "$ref:m"}"#,
+            "argument `small` must be at most 255, but `$ref:m` is the number 300",
+        ),
+        (
+            value("300"),
+            r#"{"any": "$ref:m"}"#,
+            "argument `any` must be at most 255, but `$ref:m` is the number 300",
+        ),
+        (
+            value("\"long\""),
+            r#"{"name": "$ref:m"}"#,
+            "argument `name` must have at most 3 characters, but `$ref:m` is the string \"long\"",
+        ),
+        (
+            value("[2]"),
+            r#"{"pair": "$ref:m"}"#,
+            "argument `pair` must have at least 2 elements, but `$ref:m` is a list of 1 element",
+        ),
+        (
+            value("[2, 1]"),
+            r#"{"pair": "$ref:m"}"#,
+            "the value of `$ref:m` does not fit argument `pair`: its `[1]` is the number 1, but must be at least 2",
+        ),
+        (
+            value(r#"{"red": 256}"#),
+            r#"{"color": "$ref:m"}"#,
+            "the value of `$ref:m` does not fit argument `color`: its `red` is the number 256, but must be at most 255",
+        ),
+        (
+            r#"{"id": "m", "if": [{"condition": {"compare": ["$ref:a.level", "==", 7]}, "then": {"value": 7}}, {"then": {"value": 300}}]}"#.to_owned(),
+            r#"{"small": "$ref:m"}"#,
+            "argument `small` must be at most 255, but `$ref:m` may be the number 300",
+        ),
+        (
+            r#"{"id": "m", "for": {"pattern": "x", "list": [2, 1], "body": {"value": "$ref:x"}}}"#.to_owned(),
+            r#"{"pair": "$ref:m"}"#,
+            "the value of `$ref:m` does not fit argument `pair`: its `[..]` may be the number 1, but must be at least 2",
+        ),
+        (
+            value("1"),
+            r#"{"small": "$ref:a.level"}"#,
+            "argument `small` must be at most 255, but `$ref:a.level` may be the number 300",
+        ),
+    ];
+    for (rest, arguments, message) in cases {
+        let findings = found(&rest, arguments);
+        let findings: Vec<_> = findings
+            .iter()
+            .filter(|it| it.starts_with("not-"))
+            .collect();
+        assert_eq!(findings, [&format!("not-allowed: {message}")], "{rest}");
+    }
+}
+
+#[test]
+fn an_object_fits_no_form_in_all_members() {
+    let form = |a: &str, b: &str| {
+        let inside = json!({"type": "object", "properties": {"c": {"type": b}}});
+        json!({"type": "object", "properties": {"a": {"type": a}, "b": inside}})
+    };
+    let forms = json!({"anyOf": [form("string", "integer"), form("integer", "string")]});
+    let tools: Contracts = [
+        Contract::new("find"),
+        Contract::new("take").arguments(json!({"type": "object", "properties": {"x": forms}})),
+    ]
+    .into_iter()
+    .collect();
+    let rest = r#"{"id": "m", "value": {"a": "text", "b": {"c": "text"}}}, {"id": "b", "tool": "take", "arguments": {"x": "$ref:m"}}"#;
+    assert_eq!(
+        shown(&read(&tools, &steps(rest))),
+        [
+            "wrong-type: the value of `$ref:m` does not fit argument `x`: its `b.c` is a string, but must be an integer"
+        ]
+    );
+}

@@ -625,13 +625,15 @@ fn a_misspelt_path_is_refused<P: Place>() {
     let (folder, toolbox) = (P::new(), Toolbox::<Shop>::new().with::<InABlock>());
     let (db, shop) = (folder.open(), Arc::new(Shop::default()));
     smol::block_on(InABlock { cents: 3 }.submit(&db, "a")).unwrap();
-    let error = at(&db, &toolbox, &shop)
-        .signal("a", "order.suer", true)
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no step of the run waits for a value at `order.suer` (`order.sure` is similar)"
-    );
+    for path in ["order.suer", "sure"] {
+        let error = at(&db, &toolbox, &shop)
+            .signal("a", path, true)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("no step of the run waits for a value at `{path}` (`order.sure` is similar)")
+        );
+    }
     for path in ["order.", "order", "other.sure", "order[0].sure"] {
         assert!(
             at(&db, &toolbox, &shop).signal("a", path, true).is_err(),

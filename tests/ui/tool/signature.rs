@@ -59,4 +59,9 @@ async fn self_(n: u8) -> Result<u8> {
     Ok(n)
 }
 
+#[tool]
+async fn nameless(_: App, n: u8) -> Result<u8> {
+    Ok(n)
+}
+
 fn main() {}

@@ -13,10 +13,7 @@ mod pattern;
 mod policy;
 mod reference;
 mod step;
-mod unsupported;
 mod value;
-
-pub use unsupported::{Unsupported, UnsupportedPart};
 
 use fragment::FragmentError;
 use layout::{LayoutStyle, Printer, Tree};
@@ -25,12 +22,12 @@ use names::{RustNames, TakenNames};
 use pattern::Pattern;
 use plan_graph::Line;
 use plan_runtime::Plan;
+use plan_runtime::dynamic::{Unsupported, UnsupportedPart};
 use plan_runtime::plan::{Body, Optional, RustText, Source as From, Template};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
-use unsupported::shown;
 use value::Takes;
 
 /// Returns the source code of an equivalent `plan!`, ready to be pasted: a model drafts, the compiler checks, the author
@@ -90,6 +87,21 @@ use value::Takes;
 ///
 /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a
 /// part of the program.
+///
+/// ```
+/// use plan_runtime::Plan;
+///
+/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"2x": 1, "y": {"text": [{"value": [5]}]}}}}
+/// ]}"#)?;
+/// let unsupported = plan_rust::to_rust(&plan).unwrap_err();
+/// assert_eq!(unsupported.to_string(), "\
+/// `plan!` cannot express 2 parts of the plan:
+/// - argument `2x` of step `a`: a name that is not a Rust identifier
+/// - argument `y` of step `a`: the value `[5]` in a text");
+/// assert_eq!(unsupported.all()[1].place, "argument `y` of step `a`");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub fn to_rust(plan: &Plan) -> Result<String, Unsupported> {
     RustSource::new(plan).write()
 }
@@ -178,7 +190,7 @@ impl<'p> RustSource<'p> {
     pub fn foreign_code(&self) -> Result<Vec<UnsupportedPart>, Unsupported> {
         match self.source() {
             Ok((source, _)) => Ok(source.foreign),
-            Err(deep) => Err(Unsupported::new(deep)),
+            Err(deep) => Err(cannot_express(deep)),
         }
     }
 
@@ -189,17 +201,23 @@ impl<'p> RustSource<'p> {
     /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a part of
     /// the program, unless [such code is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Unsupported> {
-        let (source, text) = self.source().map_err(Unsupported::new)?;
+        let (source, text) = self.source().map_err(cannot_express)?;
         if !source.unsupported.is_empty() {
-            return Err(Unsupported::new(source.unsupported));
+            return Err(cannot_express(source.unsupported));
         }
         if !self.allows_code && !source.foreign.is_empty() {
-            return Err(Unsupported::foreign(source.foreign));
+            const HELP: &str = "review the code, then call `RustSource::allow_code`";
+            let places = match source.foreign.len() {
+                1 => String::new(),
+                count => format!(" in {count} places"),
+            };
+            let message = format!("the plan contains code from outside the program{places}");
+            return Err(Unsupported::unreviewed(message, source.foreign, HELP));
         }
         text.ok_or_else(|| {
             const BUG: &str =
                 "its source does not parse back to the same tokens, which is a bug in plan-rust";
-            Unsupported::new(vec![UnsupportedPart::new("the plan", BUG)])
+            cannot_express(vec![UnsupportedPart::new("the plan", BUG)])
         })
     }
 
@@ -235,6 +253,21 @@ impl<'p> RustSource<'p> {
             })?;
             Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
+    }
+}
+
+fn cannot_express(all: Vec<UnsupportedPart>) -> Unsupported {
+    Unsupported::new("`plan!`", all)
+}
+
+/// The largest number of characters of a name in a message.
+const SHORT: usize = 60;
+
+/// Returns a string of the plan, shortened for a message.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => Line(format!("{}…", &text[..end])).to_string(),
+        None => Line(text).to_string(),
     }
 }
 

@@ -392,10 +392,7 @@ impl<'a> Given<'a> {
 /// Returns the type of a value of the plan.
 fn of_value(value: Value) -> Type<'static> {
     match value {
-        Value::Array(items) => {
-            let elements = items.into_iter().map(of_value);
-            Type::list(elements.fold(Type::none(), Type::or).once())
-        }
+        Value::Array(items) => Type::tuple(items.into_iter().map(of_value).collect()),
         other => Type::literal(other),
     }
 }

@@ -6,7 +6,7 @@
 //!   the output is `string | null` and the argument needs a string, or the output is an `enum` with one value that the argument refuses.
 //! - A value without a schema is a warning in a position that needs a type: [`Code::Unchecked`]. A schema without `required` does not describe
 //!   the presence of its members, which is a warning as well.
-//! - Bounds and lengths are compared with values of the plan, and not with outputs. Patterns and formats are not compared.
+//! - Bounds and lengths are compared with values of the plan and of an `enum`, and not with other outputs. Patterns and formats are not compared.
 //!   `Toolbox::with_validation` checks all of them in a run.
 //! - An argument that the schema does not name is an error if the schema forbids further arguments (`additionalProperties: false`), or if
 //!   the name is similar to the name of a missing argument. Otherwise such an argument is a warning, because many tools read arguments
@@ -25,14 +25,13 @@
 //! |---|---|
 //! | `outputs.rs`, `input.rs`, `local.rs`, `locals.rs` | the types of steps, inputs and variables |
 //! | `path.rs`, `member.rs`, `unresolved.rs`, `replacement.rs` | the type at the end of a path: missing parts, defaults |
-//! | `checked_value.rs`, `value/`, `reference.rs`, `bounds.rs`, `left_out.rs` | the check that a literal or a reference fits its position |
+//! | `checked_value.rs`, `value/`, `reference.rs`, `left_out.rs` | the check that a literal or a reference fits its position |
 //! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
 //! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
 //! | `text.rs`, `list.rs` | formatted strings, the list of a `for` |
 //! | `unused.rs`, `unordered.rs` | unused outputs, effects that do not wait for a check |
 //! | `instead.rs`, `narrow.rs` | help in the dialect of the document |
 
-mod bounds;
 mod checked_value;
 mod guards;
 mod input;

@@ -32,6 +32,8 @@ pub(super) struct Operand<'a> {
     pub(super) place: Range<usize>,
     /// The value is never absent.
     pub(super) is_sure: bool,
+    /// An object may be a `Result`.
+    pub(super) may_be_result: bool,
 }
 
 impl Operand<'_> {
@@ -96,7 +98,7 @@ impl Operand<'_> {
 }
 
 /// Returns `true` if a form is a side of a `Result`.
-pub(super) fn is_outcome(form: &Form<'_>) -> bool {
+fn is_outcome(form: &Form<'_>) -> bool {
     let has = |side| form.presence(side) == Presence::Sure;
     form.types() == Types::NULL || form.names().len() == 1 && (has(OK) || has(ERR))
 }
@@ -133,6 +135,7 @@ pub(super) fn operand<'a>(
             } else {
                 Type::plain(types)
             };
+            let may_be_result = ty.forms().iter().all(is_outcome);
             Operand {
                 types,
                 found: Some((reference, ty)),
@@ -147,6 +150,7 @@ pub(super) fn operand<'a>(
                 }),
                 place: known.place(at),
                 is_sure,
+                may_be_result,
             }
         }
         kind => Operand {
@@ -160,6 +164,7 @@ pub(super) fn operand<'a>(
             unstated: None,
             place: known.place(at),
             is_sure: false,
+            may_be_result: matches!(value.members().collect::<Vec<_>>()[..], [(OK | ERR, _)]),
         },
     })
 }

@@ -262,18 +262,36 @@ impl ValueCheck<'_> {
                 )
                 .help(help)
             }
-            _ => {
-                let why = why(mismatch, &subject);
-                let (mut code, help) = self.way_out(misfit);
-                if let (Reason::Missing { always: false, .. }, Code::WrongType) =
-                    (&mismatch.reason, code)
-                {
-                    code = Code::MaybeAbsent;
-                }
-                let message = format!("the value of `{written}` does not fit {subject}: {why}");
-                note(code, message).help(narrowed().or(help))
-            }
+            _ => self.misfit_of_part(misfit, mismatch, &subject),
         }
+    }
+
+    fn misfit_of_part(&self, misfit: &Misfit<'_>, mismatch: &Mismatch, subject: &str) -> Note {
+        let written = short(&misfit.reference.text());
+        let note = |code, message: String| Note::error(code, misfit.item.place(), message);
+        if let (
+            "",
+            Reason::Bound {
+                value,
+                bound,
+                always,
+            },
+        ) = (&*mismatch.place, &mismatch.reason)
+        {
+            let is = if *always { "is" } else { "may be" };
+            let message = format!("{subject} {bound}, but `{written}` {is} {value}");
+            return note(Code::NotAllowed, message);
+        }
+        let why = why(mismatch, subject);
+        let (code, help) = match (&mismatch.reason, self.way_out(misfit)) {
+            (Reason::Bound { .. }, _) => (Code::NotAllowed, None),
+            (Reason::Missing { always: false, .. }, (Code::WrongType, help)) => {
+                (Code::MaybeAbsent, help)
+            }
+            (_, way_out) => way_out,
+        };
+        let message = format!("the value of `{written}` does not fit {subject}: {why}");
+        note(code, message).help(self.narrowed(misfit, mismatch).or(help))
     }
 
     /// Returns the code and the help for a reference to a value of another type.
@@ -355,6 +373,14 @@ fn why(mismatch: &Mismatch, subject: &str) -> String {
                 "{its} may be `{}`, which is not accepted",
                 short(&value.to_string())
             )
+        }
+        Reason::Bound {
+            value,
+            bound,
+            always,
+        } => {
+            let is = if *always { "is" } else { "may be" };
+            format!("{its} {is} {value}, but {bound}")
         }
         Reason::Listed(kinds) => {
             format!(

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::guards::Guards;
-use super::operand::{Operand, is_outcome, operand};
+use super::operand::{Operand, operand};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Type, Types};
@@ -283,10 +283,7 @@ impl<'a> Checker<'a, '_> {
         let help = r#"add `"catch": true` to the policy of the step"#;
         let is_object =
             asked.types.overlaps(Types::OBJECT) && asked.beside(Types::OBJECT).is_none();
-        if let Some((_, ty)) = asked.found.as_ref().filter(|_| is_object)
-            && !ty.is_trusted()
-            && !ty.forms().iter().all(is_outcome)
-        {
+        if is_object && !asked.may_be_result {
             let message = format!(
                 "`{name}` needs a `Result`, but the value is {}",
                 asked.words

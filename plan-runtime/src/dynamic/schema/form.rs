@@ -249,8 +249,10 @@ impl<'a> Form<'a> {
 
     /// Returns the named members.
     pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
-        if let Self::Members(members) = self {
-            return members.iter().map(|(name, _)| *name).collect();
+        match self {
+            Self::Members(members) => return members.iter().map(|(name, _)| *name).collect(),
+            Self::Narrowed(form, _) => return form.names(),
+            _ => {}
         }
         let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
         once(properties.flat_map(|properties| properties.keys().map(String::as_str)))

@@ -1,10 +1,11 @@
 //! The check that each value of one type is a value of another type.
 //!
-//! Kinds, presence, listed values, elements and members are compared. Bounds, lengths, patterns and formats are not compared.
+//! Kinds, presence, listed values, elements and members are compared, and the bounds and lengths of known values. Patterns and formats are not compared.
 
 use super::mismatch::{Mismatch, Reason};
 use super::work::Pair;
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
+use crate::resolve::describe;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,9 +15,6 @@ const MOST_NESTED: usize = 128;
 
 /// The start of a key, unlike the keys of types.
 const PART: usize = 10;
-
-/// Maximum number of members in the search for a tag, and of values of a tag.
-const MOST_TRIED: usize = 64;
 
 /// The first mismatch, if there is one.
 pub(super) type Found = Result<Option<Mismatch>, TooMuchWork>;
@@ -102,7 +100,7 @@ impl Inclusion<'_> {
         self.work
             .spend(1 + given.known()?.cost() + takes.known()?.cost())?;
         let pair = Rc::new((given.key(), takes.key(), nullable));
-        if pair.0 == pair.1 || takes.forms().iter().any(Form::is_free) {
+        if pair.0 == pair.1 {
             return Ok(None);
         }
         self.depth += 1;
@@ -134,12 +132,19 @@ impl Inclusion<'_> {
         let mut first = First::default();
         let shared = given.types().without(Types::NULL).overlaps(takes.types());
         let same: HashSet<Vec<usize>> = takes.forms().iter().map(Form::key).collect();
+        // A schema may bound values of any kind.
+        let is_known =
+            |form: &&Form<'_>| form.counts() || matches!(form, Form::Literal(_) | Form::Tuple(_));
+        let is_free = takes.forms().iter().any(Form::is_free);
         for form in given.forms() {
-            if same.contains(&form.key()) {
+            if same.contains(&form.key()) || (is_free && !is_known(&form)) {
                 continue;
             }
             let found = self.form(form, takes, nullable)?;
             if let Some(mut found) = first.certain(found) {
+                if let Reason::Bound { always, .. } = &mut found.reason {
+                    *always &= given.forms().len() == 1;
+                }
                 if let (
                     Reason::Kind {
                         given: kinds,
@@ -277,47 +282,6 @@ impl Inclusion<'_> {
         }
     }
 
-    /// Compares by a tag, whose values distinguish the other forms; returns `None` without a tag.
-    fn tagged(
-        &mut self,
-        form: &Form<'_>,
-        others: &[&Form<'_>],
-    ) -> Result<Option<Option<Mismatch>>, TooMuchWork> {
-        for name in form.names().into_iter().take(MOST_TRIED) {
-            let Some(values) = tags(form, name).filter(|_| form.presence(name) == Presence::Sure)
-            else {
-                continue;
-            };
-            let all = others.iter().map(|other| tags(other, name));
-            let Some(all) = all.collect::<Option<Vec<_>>>() else {
-                continue;
-            };
-            self.work.spend(values.len() * others.len())?;
-            let mut first = First::default();
-            for value in values {
-                let allows = |tags: &Vec<Value>| tags.iter().any(|it| super::same(it, &value));
-                let meant = others.iter().zip(&all).filter(|(_, tags)| allows(tags));
-                let always = false;
-                let refused = Mismatch::of(Reason::Value {
-                    value: value.clone(),
-                    always,
-                });
-                let mut found = Some(refused.in_member(name));
-                for (other, _) in meant {
-                    found = self.objects(form, other, Some(name))?;
-                    if found.is_none() {
-                        break;
-                    }
-                }
-                if let Some(found) = first.certain(found) {
-                    return Ok(Some(Some(found)));
-                }
-            }
-            return Ok(Some(first.0));
-        }
-        Ok(None)
-    }
-
     /// Compares two objects except for one member.
     pub(super) fn objects(
         &mut self,
@@ -410,6 +374,15 @@ impl Inclusion<'_> {
     }
 
     pub(super) fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
+        if let Form::Tuple(elements) = given
+            && let Some(bound) = takes.bound_of_list(elements.len())
+        {
+            return Ok(Some(Mismatch::of(Reason::Bound {
+                value: describe::list(elements.len()),
+                bound,
+                always: true,
+            })));
+        }
         let mut first = First::default();
         let alike = given.first_elements().max(takes.first_elements());
         for index in 0..=alike {
@@ -445,25 +418,4 @@ fn of_part(form: &Form<'_>, part: Types) -> Vec<usize> {
     let mut key = vec![PART, part.bits()];
     form.push_key(&mut key);
     key
-}
-
-/// Returns the values of a tag: a member whose forms all list values.
-fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
-    let Property::Type(ty) = form.property(name) else {
-        return None;
-    };
-    let mut all = Vec::new();
-    for form in ty.forms() {
-        match form {
-            Form::Literal(value) => all.push(Value::clone(value)),
-            form if form.counts() => {
-                let null = form.types().overlaps(Types::NULL).then_some(&Value::Null);
-                let values = form.allowed().filter(|it| !it.is_null()).chain(null);
-                all.extend(values.take(MOST_TRIED + 1).cloned());
-            }
-            _ => return None,
-        }
-    }
-    let is_tag = !all.is_empty() && all.len() <= MOST_TRIED;
-    is_tag.then_some(all)
 }

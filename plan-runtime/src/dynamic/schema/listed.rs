@@ -3,6 +3,7 @@
 use super::inclusion::{Found, Inclusion};
 use super::mismatch::{Mismatch, Reason};
 use super::{Element, Form, Property, TooMuchWork, Type, Types};
+use crate::resolve::describe;
 use serde_json::Value;
 
 /// Number of values of an `enum` that are compared for a unit of fuel.
@@ -31,7 +32,16 @@ impl Inclusion<'_> {
         }
         Ok(refused.map(|value| {
             let given = Types::of(value);
-            Mismatch::of(if given.overlaps(takes.types()) {
+            let forms = takes.forms().iter();
+            let mut bounds = forms.map(|form| form.bound(value).filter(|_| form.allows(value)));
+            Mismatch::of(if let Some(bound) = bounds.find_map(|it| it) {
+                let value = describe::value(value);
+                Reason::Bound {
+                    value,
+                    bound,
+                    always,
+                }
+            } else if given.overlaps(takes.types()) {
                 let value = value.clone();
                 Reason::Value { value, always }
             } else {
@@ -62,6 +72,7 @@ impl Inclusion<'_> {
 
     fn in_form(&mut self, value: &Value, form: &Form<'_>) -> Result<bool, TooMuchWork> {
         match value {
+            value if form.bound(value).is_some() => return Ok(false),
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     let Element::Type(ty) = form.element(Some(index)) else {

@@ -23,6 +23,12 @@ pub(in crate::dynamic) enum Reason {
     },
     /// The part may be this value, which the other type does not list.
     Value { value: Value, always: bool },
+    /// The part may be the value in these words, which exceeds a bound.
+    Bound {
+        value: String,
+        bound: String,
+        always: bool,
+    },
     /// The part may be any value of these kinds, of which the other type lists some.
     Listed(Types),
     /// The member of this name may be missing.

@@ -7,6 +7,7 @@
 //! values is an error.
 
 mod allowed;
+mod bounds;
 mod cases;
 mod form;
 mod inclusion;
@@ -19,6 +20,7 @@ mod types;
 mod work;
 
 use crate::plan::{ERR, OK};
+pub(super) use bounds::bound;
 #[cfg(feature = "jsonschema")]
 pub(super) use keywords::{Anchors, anchors, part};
 pub(super) use mismatch::{Mismatch, Reason};

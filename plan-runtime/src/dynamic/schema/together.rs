@@ -4,15 +4,18 @@
 //! the given form into its cases. For each combination of cases, the check requires one form that accepts the combination.
 
 use super::cases::{MOST_CASES, cases};
-use super::inclusion::{Found, Inclusion};
+use super::inclusion::{First, Found, Inclusion};
 use super::mismatch::{Mismatch, Reason};
-use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types};
+use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, same};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Maximum number of forms that several forms have for a part.
 const MOST_TOGETHER: usize = 2048;
+
+/// Maximum number of members in the search for a tag, and of values of a tag.
+const MOST_TRIED: usize = 64;
 
 /// The forms that accept a case: one bit for each form.
 #[derive(Clone, Copy)]
@@ -68,6 +71,47 @@ impl Inclusion<'_> {
             }
         }
         many()
+    }
+
+    /// Compares by a tag, whose values distinguish the other forms; returns `None` without a tag.
+    pub(super) fn tagged(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+    ) -> Result<Option<Option<Mismatch>>, TooMuchWork> {
+        for name in form.names().into_iter().take(MOST_TRIED) {
+            let Some(values) = tags(form, name).filter(|_| form.presence(name) == Presence::Sure)
+            else {
+                continue;
+            };
+            let all = others.iter().map(|other| tags(other, name));
+            let Some(all) = all.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            self.work.spend(values.len() * others.len())?;
+            let mut first = First::default();
+            for value in values {
+                let allows = |tags: &Vec<Value>| tags.iter().any(|it| same(it, &value));
+                let meant = others.iter().zip(&all).filter(|(_, tags)| allows(tags));
+                let always = false;
+                let refused = Mismatch::of(Reason::Value {
+                    value: value.clone(),
+                    always,
+                });
+                let mut found = Some(refused.in_member(name));
+                for (other, _) in meant {
+                    found = self.objects(form, other, Some(name))?;
+                    if found.is_none() {
+                        break;
+                    }
+                }
+                if let Some(found) = first.certain(found) {
+                    return Ok(Some(Some(found)));
+                }
+            }
+            return Ok(Some(first.0));
+        }
+        Ok(None)
     }
 
     /// Returns the first mismatch of a member or an element that no form accepts.
@@ -285,6 +329,28 @@ fn without(form: &Form<'_>, name: &str, others: &[&Form<'_>]) -> Result<Accepts,
         let is_required = other.required().contains(&name);
         Ok(is_required.then(|| Mismatch::of(reason)))
     })
+}
+
+/// Returns the values of a tag: a member whose forms all list values.
+fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
+    let Property::Type(ty) = form.property(name) else {
+        return None;
+    };
+    let mut all = Vec::new();
+    for form in ty.forms() {
+        match form {
+            Form::Literal(value) => all.push(Value::clone(value)),
+            form if form.counts() => {
+                let null = form.types().overlaps(Types::NULL).then_some(&Value::Null);
+                let is_value = |it: &&Value| !it.is_null() && form.bound(it).is_none();
+                let values = form.allowed().filter(is_value).chain(null);
+                all.extend(values.take(MOST_TRIED + 1).cloned());
+            }
+            _ => return None,
+        }
+    }
+    let is_tag = !all.is_empty() && all.len() <= MOST_TRIED;
+    is_tag.then_some(all)
 }
 
 impl Type<'_> {

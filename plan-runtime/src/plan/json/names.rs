@@ -222,24 +222,27 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
-/// Lists of members. An object has at most one member of each list.
-pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
-    &BODIES,
-    // Only a tool takes arguments.
-    &[
-        step::ARGUMENTS,
-        "params",
-        step::VALUE,
-        step::IF,
-        step::FOR,
-        step::BLOCK,
-        step::LOOP,
-        step::AWAIT,
+/// The members for bodies without arguments.
+pub(crate) const WITHOUT_ARGUMENTS: &[&str] = BODIES.split_at(1).1;
+
+/// The members of a step that only plan JSON has.
+pub(crate) const EXTENSIONS: &[&str] = step::ALL.split_at(4).1;
+
+/// Pairs of lists. An object with a member of one list has no other member of the other list.
+pub(crate) const EXCLUSIVE: [[&[&str]; 2]; 5] = [
+    [&BODIES, &BODIES],
+    [&[step::ARGUMENTS, "params"], WITHOUT_ARGUMENTS],
+    [&[step::ARGUMENTS], &["params"]],
+    [
+        &[branch::CONDITION, branch::CONDITIONS],
+        &[
+            branch::CONDITION,
+            branch::CONDITIONS,
+            branch::PATTERN,
+            branch::VALUE,
+        ],
     ],
-    &[branch::CONDITION, branch::CONDITIONS, branch::PATTERN],
-    &[branch::CONDITION, branch::VALUE],
-    &[branch::CONDITIONS, branch::VALUE],
-    &[block::TAIL, block::VALUE],
+    [&[block::TAIL], &[block::VALUE]],
 ];
 
 /// A body in another one.

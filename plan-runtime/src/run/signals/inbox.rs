@@ -133,7 +133,11 @@ impl Inbox {
 
     fn unknown(&self, path: String) -> SignalError {
         let names = self.plan.as_deref().map_or_else(Vec::new, awaited);
-        let similar = similar(&path, names.iter().map(String::as_str)).map(str::to_owned);
+        let similar = similar(&path, names.iter().map(String::as_str));
+        // The last part of a path is the name of the step.
+        let inside = |name: &&String| name.rsplit_once('.').is_some_and(|(_, last)| last == path);
+        let similar = similar.map(str::to_owned);
+        let similar = similar.or_else(|| names.iter().find(inside).cloned());
         SignalError::Unknown { path, similar }
     }
 }

@@ -2,12 +2,11 @@
 
 mod message;
 
-use super::bounds::{bound, length, outside};
 use super::checked_value::{CheckedValue, ValueKind};
 use super::input::Inputs;
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Note, Notes};
-use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work};
+use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
 pub(super) use message::subject;
 use plan_graph::similar;
@@ -284,29 +283,21 @@ impl<'t> ValueCheck<'t> {
         if form.counts() && !self.is_one_of(item, &[form])? {
             return Ok(self.not_allowed(item, &[form]).into());
         }
-        match item.kind() {
-            ValueKind::Number(_) | ValueKind::String(_) => {
-                let mut schemas = form.schemas().iter();
-                let out = schemas.find_map(|schema| outside(&item, *schema));
-                let out = out.map(|bound| self.out_of_bounds(item, &bound));
-                Ok(out.map(Notes::from).unwrap_or_default())
-            }
-            ValueKind::List(count) => self.list(item, count, form),
-            ValueKind::Object { open } => self.object(item, open, form),
-            _ => Ok(Notes::default()),
-        }
+        let bound = match item.kind() {
+            ValueKind::Number(_) => item.scalar().and_then(|value| form.bound(&value)),
+            ValueKind::String(text) => form.bound_of_string(text),
+            ValueKind::List(count) => match form.bound_of_list(count) {
+                None => return self.list(item, form),
+                bound => bound,
+            },
+            ValueKind::Object { open } => return self.object(item, open, form),
+            _ => None,
+        };
+        let problem = bound.map(|bound| self.out_of_bounds(item, &bound).into());
+        Ok(problem.unwrap_or_default())
     }
 
-    fn list(
-        &self,
-        item: CheckedValue<'_>,
-        count: usize,
-        form: &Form<'_>,
-    ) -> Result<Notes, TooMuchWork> {
-        let mut lengths = form.schemas().iter();
-        if let Some(bound) = lengths.find_map(|schema| length(count, *schema, "Items", "element")) {
-            return Ok(self.out_of_bounds(item, &bound).into());
-        }
+    fn list(&self, item: CheckedValue<'_>, form: &Form<'_>) -> Result<Notes, TooMuchWork> {
         let mut problems = Notes::default();
         // All elements after the first ones have one type.
         let (first, mut others) = (form.first_elements(), None);

@@ -7,15 +7,12 @@
 //! - An `await` without a tool may have any JSON type in all profiles.
 //! - The compat profile ignores `value`, `for` and `await` beside a tool.
 
-use super::layout::{EXTENSIONS, Layout, form, is_arguments};
+use super::layout::{Layout, form, is_arguments};
 use super::words::renamed;
 use super::{Member, Members, PlanReader, unknown};
 use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
-use crate::plan::json::names::{self, step};
-
-/// The members that are the body of a step without a tool.
-pub(super) const BODIES: &[&str] = names::BODIES.split_at(1).1;
+use crate::plan::json::names::{EXTENSIONS, WITHOUT_ARGUMENTS, step};
 
 /// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
 /// body.
@@ -32,7 +29,7 @@ pub(super) fn known<'a>(
         is_value || member.value.kind() != JsonType::Null || !EXTENSIONS.contains(&&*member.name)
     });
     // A member for arguments from another dialect is a separate error.
-    let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
+    let has_own = members.given(layout.body[1]).is_some() || members.has(WITHOUT_ARGUMENTS);
     let is_read = |member: &Member<'_>| {
         let name = &*member.name;
         if layout.step.contains(&name) || (!has_own && is_arguments(name)) {
@@ -57,7 +54,7 @@ pub(super) fn known<'a>(
             continue;
         }
         let is_error = unknown::unknown_in_step(reader, &members, member, layout);
-        is_meant |= is_error && BODIES.contains(&&*member.name);
+        is_meant |= is_error && WITHOUT_ARGUMENTS.contains(&&*member.name);
         let meant = renamed(reader, &members, member, &[layout.body[1]]);
         let meant = meant.filter(|_| is_error && !has_own);
         arguments = arguments.or(meant.map(|meant| (index, meant)));

@@ -55,20 +55,6 @@ pub(crate) const fn body(arguments: &'static str) -> [&'static str; 7] {
     ]
 }
 
-/// All members of plan JSON.
-pub(super) const EXTENSIONS: &[&str] = &[
-    step::VALUE,
-    step::IF,
-    step::FOR,
-    step::BLOCK,
-    step::LOOP,
-    step::AWAIT,
-    step::UNDO,
-    step::ALWAYS,
-    step::AFTER,
-    step::POLICY,
-];
-
 /// Returns `true` for the name of a call's arguments in any dialect.
 pub(super) fn is_arguments(name: &str) -> bool {
     let mut dialects = Dialect::ALL.iter();

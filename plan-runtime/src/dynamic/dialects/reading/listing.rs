@@ -9,7 +9,7 @@ use super::{
 };
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::plan::json::names::step as members;
+use crate::plan::json::names::{WITHOUT_ARGUMENTS, step as members};
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Reference, Role, Source, Step, Template, ToolInfo,
 };
@@ -75,7 +75,7 @@ impl Syntax for Layout {
     fn step(&self, reader: &mut PlanReader, index: usize, given: Members<'_>, step: &mut Step) {
         let (given, is_meant) = extensions::known(reader, given, self);
         steps::purpose(reader, &given, step);
-        step.body = if given.has(extensions::BODIES) {
+        step.body = if given.has(WITHOUT_ARGUMENTS) {
             body::body(reader, &given, "the step", reader.here.depth)
         } else if is_meant && given.given(members::TOOL).is_none() {
             reader.broken_body()

@@ -67,8 +67,11 @@ impl<'a> Members<'a> {
     /// Returns `true` if the object can have a member of this name without the replaced member.
     pub(crate) fn can_have(&self, name: &str, replaced: &Member<'_>) -> bool {
         let is_given = |other: &&str| **other != *replaced.name && self.given(other).is_some();
-        let mut exclusive = EXCLUSIVE.iter().filter(|all| all.contains(&name));
-        self.member(name).is_none() && !exclusive.any(|all| all.iter().any(is_given))
+        let excludes =
+            |[one, other]: [&[&str]; 2]| one.contains(&name) && other.iter().any(is_given);
+        let mut exclusive = EXCLUSIVE.into_iter();
+        self.member(name).is_none()
+            && !exclusive.any(|[one, other]| excludes([one, other]) || excludes([other, one]))
     }
 
     /// Returns the members with other names than these.

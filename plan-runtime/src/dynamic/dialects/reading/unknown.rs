@@ -2,13 +2,13 @@
 
 use super::body::one_branch;
 use super::instead::instead;
-use super::layout::{EXTENSIONS, Layout, form};
+use super::layout::{Layout, form};
 use super::words::{changes_runs, renamed};
 use super::{Member, Members, PlanReader, strings, wrong_kind};
 use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
 use crate::dynamic::json_node::JsonType;
-use crate::plan::json::names::step;
+use crate::plan::json::names::{self, step};
 
 /// Reports unknown members: as errors, or in the compat profile as warnings for members that the original systems ignore.
 pub(crate) fn only_known(
@@ -117,7 +117,7 @@ impl PlanReader {
 
 /// Returns all members of a step.
 fn known_in_step(layout: &Layout) -> Vec<&'static str> {
-    let extensions = EXTENSIONS.iter().copied();
+    let extensions = names::EXTENSIONS.iter().copied();
     let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
     layout.step.iter().copied().chain(extensions).collect()
 }

@@ -1,20 +1,50 @@
 //! Bounds of numbers, and lengths of strings and lists.
 
-use super::checked_value::{CheckedValue, ValueKind};
-use crate::dynamic::schema::Schema;
+use super::{Form, Schema};
 use crate::resolve::describe::counted;
+use serde_json::Value;
 
 /// Up to here a float holds every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the bound that a number or a string exceeds.
-pub(super) fn outside(item: &CheckedValue<'_>, schema: Schema<'_>) -> Option<String> {
-    let number = match item.kind() {
-        ValueKind::String(text) => {
-            return length(text.chars().count(), schema, "Length", "character");
+impl Form<'_> {
+    /// Returns the bound that a number, a string or a list exceeds; not the bounds of its elements.
+    pub(in crate::dynamic) fn bound(&self, value: &Value) -> Option<String> {
+        match value {
+            Value::Number(number) => {
+                let number = number.as_f64()?;
+                self.schemas().iter().find_map(|it| outside(number, *it))
+            }
+            Value::String(text) => self.bound_of_string(text),
+            Value::Array(items) => self.bound_of_list(items.len()),
+            _ => None,
         }
-        _ => item.scalar()?.as_f64()?,
-    };
+    }
+
+    /// Returns the bound that the length of a string exceeds.
+    pub(in crate::dynamic) fn bound_of_string(&self, text: &str) -> Option<String> {
+        self.length(text.chars().count(), "Length", "character")
+    }
+
+    /// Returns the bound that the length of a list exceeds.
+    pub(in crate::dynamic) fn bound_of_list(&self, count: usize) -> Option<String> {
+        self.length(count, "Items", "element")
+    }
+
+    fn length(&self, length: usize, of: &str, what: &str) -> Option<String> {
+        self.schemas().iter().find_map(|schema| {
+            let least = schema.length(&format!("min{of}"));
+            let most = schema.length(&format!("max{of}"));
+            match (least, most) {
+                (Some(least), _) if length < least => Some(bound("at least", least, what)),
+                (_, Some(most)) if length > most => Some(bound("at most", most, what)),
+                _ => None,
+            }
+        })
+    }
+}
+
+fn outside(number: f64, schema: Schema<'_>) -> Option<String> {
     // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
     let (minimum, maximum) = (
         if schema.is("exclusiveMinimum") {
@@ -57,16 +87,6 @@ const MULTIPLE: Bound = ("a multiple of", |number, of| {
     of > 0.0 && times.abs() < LARGEST && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
 });
 
-pub(super) fn length(length: usize, schema: Schema<'_>, of: &str, what: &str) -> Option<String> {
-    let least = schema.length(&format!("min{of}"));
-    let most = schema.length(&format!("max{of}"));
-    match (least, most) {
-        (Some(least), _) if length < least => Some(bound("at least", least, what)),
-        (_, Some(most)) if length > most => Some(bound("at most", most, what)),
-        _ => None,
-    }
-}
-
-pub(super) fn bound(words: &str, count: usize, what: &str) -> String {
+pub(in crate::dynamic) fn bound(words: &str, count: usize, what: &str) -> String {
     format!("must have {words} {}", counted(count, what))
 }
