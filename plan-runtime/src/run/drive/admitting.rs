@@ -5,7 +5,6 @@ use super::super::context::{Decision, PendingCall, Question};
 use super::super::report::WaitReason;
 use super::super::start::Started;
 use super::super::timer::TimerFuture;
-use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
 use super::scene::{Host, Scene};
@@ -103,7 +102,7 @@ impl<'x> Admitting<'_, 'x> {
             shown: self.admission.shown(&it.of),
             ..Way::default()
         };
-        let (started, bytes) = it.request(self.scene, &Span::none(), way, host);
+        let (started, bytes) = it.request(self.scene, way, host);
         match started? {
             Started::Asks(call) => Ok((call.map(|call| *call), bytes)),
             Started::Ended(Err(error)) => Err(error),

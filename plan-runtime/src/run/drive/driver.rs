@@ -148,15 +148,7 @@ impl<'x> Driver<'x> {
             }
             let mut result = None;
             let polled = self.calls.tasks.poll_next(cx, &mut result);
-            if self
-                .calls
-                .tasks
-                .begun
-                .as_ref()
-                .is_some_and(|begun| !begun.is_empty())
-            {
-                self.calls.tell_begun();
-            }
+            self.calls.look_at_begun();
             let Poll::Ready(slot) = polled else {
                 let goes_on = self.calls.records.is_some() && self.goes_on();
                 if self.calls.pass_limit() || goes_on || self.ends_grace(cx) {
@@ -322,6 +314,7 @@ impl<'x> Driver<'x> {
 impl Drop for Driver<'_> {
     /// Drops values of foreign types one by one, since their destructors may panic.
     fn drop(&mut self) {
+        self.calls.end_unbegun();
         self.calls.tasks.clear();
         self.calls.scene.errors.clear();
         self.calls.scene.stops.close();

@@ -8,7 +8,6 @@ use super::super::slots::{SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
-use super::super::trace::Span;
 use super::super::watch::Spot;
 use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
@@ -115,12 +114,8 @@ impl TaskSlot<'_> {
 
     /// Drops the task. A panic of a destructor is lost.
     pub(super) fn clear(&mut self) {
-        let more = self.more.take();
-        match &more {
-            None => drop_future(&mut self.future),
-            Some(more) => drop_in(&more.ticket.span, &mut self.future),
-        }
-        drop_quietly(more);
+        drop_future(&mut self.future);
+        drop_quietly(self.more.take());
         self.is_running = false;
         self.is_new = false;
         self.tool = None;
@@ -141,13 +136,11 @@ pub(super) struct Ticket {
     pub(super) turn: Option<Turn>,
     /// The context of the call, unless the call runs without a context.
     pub(super) context: Option<CallContext>,
-    /// The span of the call, for its polls and its drop.
-    pub(super) span: Span,
 }
 
 impl Ticket {
     /// Creates the ticket of a call. A call with a context may run a plan, and then needs no turn.
-    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>) -> Self {
         let turn = match &context {
             Some(context) => {
                 context.keep(turn);
@@ -155,20 +148,16 @@ impl Ticket {
             }
             None => turn,
         };
-        Self {
-            turn,
-            context,
-            span,
-        }
+        Self { turn, context }
     }
 
     /// Returns the ticket of a task that is no call.
     pub(super) fn none() -> Self {
-        Self::new(None, None, Span::none())
+        Self::new(None, None)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.turn.is_none() && self.context.is_none() && self.span.is_none()
+        self.turn.is_none() && self.context.is_none()
     }
 }
 
@@ -190,13 +179,7 @@ impl More {
         result: &mut Option<StepResult>,
     ) -> bool {
         if future.is_some() {
-            let span = &self.ticket.span;
-            // A subscriber may panic.
-            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
-            if let Err(panic) = polled {
-                drop_in(span, future);
-                result.get_or_insert(Err(panic));
-            }
+            poll_future(future, false, cx, result);
             return result.is_some();
         }
         // A timer that panics ends the run, since the machine would wait forever.
@@ -217,11 +200,4 @@ impl More {
         }
         self.waited.is_some()
     }
-}
-
-/// Drops the future of a call in its span. A panic is lost.
-#[cold]
-fn drop_in(span: &Span, future: &mut Option<StepFuture<'_>>) {
-    let future = future.take();
-    let _ = catch(|| span.in_scope(|| drop(future)));
 }

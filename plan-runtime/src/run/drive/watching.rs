@@ -60,7 +60,6 @@ impl Watching<'_, '_> {
     pub(super) fn see(&mut self, command: &Command) {
         let slot = match command {
             Command::Await(_, place)
-            | Command::Admit(_, place)
             | Command::Evaluate(
                 _,
                 Question::Branch(place, _) | Question::List(place, _) | Question::Amounts(place),
@@ -167,6 +166,7 @@ impl Watching<'_, '_> {
 
     /// Records the start of a wait.
     pub(super) fn wait(&mut self, of: &Site, reason: WaitReason) {
+        self.start(of.scope, of.step);
         if self.watch.keeps.report {
             let element = of.places(self.view);
             if self.watch.wait(of.spot(), element, reason, self.now()) {

@@ -148,10 +148,10 @@ impl<'x> Watch<'x> {
 
     /// Reports the start of a step, unless the start was reported.
     pub(super) fn has_started(&mut self, scope: ScopeId, step: usize) {
-        let Some(it) = self.logs.step(scope, step).filter(|_| self.is_heard) else {
+        let Some(it) = self.logs.step(scope, step) else {
             return;
         };
-        if it.started.is_some() && !std::mem::replace(&mut it.is_told, true) {
+        if it.started.is_some() && !std::mem::replace(&mut it.has_begun, true) {
             let was_ready = std::mem::replace(&mut it.is_ready, true);
             self.hear_start(scope, step, was_ready);
         }
@@ -166,6 +166,7 @@ impl<'x> Watch<'x> {
         if let Some(attempt) = self.logs.attempt(spot)
             && !std::mem::replace(&mut attempt.is_told, true)
         {
+            attempt.span.open();
             self.hear_begun(spot);
         }
     }
@@ -180,15 +181,9 @@ impl<'x> Watch<'x> {
             kept.attempt.withdraw();
         }
         step.is_called = false;
-        let is_call = spot.element == crate::machine::Part::WHOLE;
         let mut attempts = step.attempts.iter();
-        if is_call && step.waits.is_empty() && attempts.all(|it| it.attempt.is_withdrawn()) {
+        if !step.has_begun && attempts.all(|it| it.attempt.is_withdrawn()) {
             step.started = None;
-            // The event of the step's start needs an event of its end.
-            if step.is_told {
-                let settled = Status::NotStarted.into();
-                self.settle(spot.scope, spot.step, settled, Duration::ZERO);
-            }
         }
     }
 
@@ -378,7 +373,10 @@ impl<'x> Watch<'x> {
         it.waits.end_all(now.saturating_sub(began));
         it.status = Some(settled.status);
         it.element = settled.element;
-        self.hear_settled(scope, step, settled.by);
+        // In a resumed run, no observer has heard of a call that only an earlier process may have begun.
+        if it.has_begun || it.started.is_none() {
+            self.hear_settled(scope, step, settled.by);
+        }
         self.release(scope, step);
     }
 
