@@ -4,8 +4,8 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::signals::Sent;
-use super::super::slots::{SlotWaker, drop_future, poll_future};
-use super::super::start::{StepFuture, StepResult};
+use super::super::slots::{SlotWaker, drop_future};
+use super::super::start::StepFuture;
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::watch::Spot;
@@ -75,17 +75,12 @@ pub(super) enum Wait {
     /// The wait of a call for the answers of gates, or for its turn.
     Admission(TimerFuture),
     Value(Receiving),
+    /// A value that has come.
+    Received(Result<Arc<Sent>, StepError>),
 }
 
 /// A future of a value from outside.
 pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
-
-/// The end of a task that is not a call.
-pub(super) enum Waited {
-    Fired(Pause),
-    Admission,
-    Received(Result<Arc<Sent>, StepError>),
-}
 
 pub(super) struct TaskSlot<'x> {
     pub(super) call: CallId,
@@ -126,7 +121,6 @@ impl TaskSlot<'_> {
 pub(super) struct More {
     pub(super) of: Site,
     pub(super) wait: Option<Wait>,
-    pub(super) waited: Option<Waited>,
     pub(super) ticket: Ticket,
 }
 
@@ -169,35 +163,18 @@ impl Drop for Ticket {
     }
 }
 
-impl More {
-    /// Returns `true` once the call or the wait has ended.
+impl Wait {
+    /// Returns `true` once the wait has ended. A timer that panics ends the run, since the machine would wait forever.
     #[cold]
-    pub(super) fn poll(
-        &mut self,
-        future: &mut Option<StepFuture<'_>>,
-        cx: &mut Context<'_>,
-        result: &mut Option<StepResult>,
-    ) -> bool {
-        if future.is_some() {
-            poll_future(future, false, cx, result);
-            return result.is_some();
-        }
-        // A timer that panics ends the run, since the machine would wait forever.
-        let polled = match &mut self.wait {
-            Some(Wait::Timer(sleep, pause)) => {
-                sleep.as_mut().poll(cx).map(|()| Waited::Fired(*pause))
-            }
-            Some(Wait::Admission(wait)) => wait.as_mut().poll(cx).map(|()| Waited::Admission),
-            Some(Wait::Value(receiving)) => {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+        match self {
+            Self::Timer(sleep, _) | Self::Admission(sleep) => sleep.as_mut().poll(cx).is_ready(),
+            Self::Value(receiving) => {
                 let polled = catch(|| receiving.as_mut().poll(cx));
                 let polled = polled.unwrap_or_else(|panic| Poll::Ready(Err(panic)));
-                polled.map(Waited::Received)
+                polled.map(|it| *self = Self::Received(it)).is_ready()
             }
-            None => Poll::Pending,
-        };
-        if let Poll::Ready(waited) = polled {
-            self.waited = Some(waited);
+            Self::Received(_) => true,
         }
-        self.waited.is_some()
     }
 }
