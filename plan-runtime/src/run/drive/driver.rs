@@ -90,8 +90,7 @@ impl<'x> Driver<'x> {
 
     /// Ends the run at once.
     pub(in crate::run) fn interrupt(&mut self, interrupt: Interrupt) {
-        self.calls.scene.stops.interrupt(interrupt);
-        self.calls.scene.machine.handle(Event::GraceOver);
+        self.calls.scene.interrupt(interrupt);
     }
 
     /// Executes the commands of the machine. Is ready at the end of the run.
@@ -110,7 +109,7 @@ impl<'x> Driver<'x> {
             self.execute(command, host);
         }
         if let Some(watch) = &mut self.calls.scene.watch {
-            watch.look();
+            watch.listeners.look();
         }
         if self.calls.scene.around.is_some() {
             self.calls.scene.look_at_call(cx);

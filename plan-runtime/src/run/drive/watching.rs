@@ -8,7 +8,6 @@ use super::super::shared::SharedRun;
 use super::super::trace::Span;
 use super::super::watch::{NewAttempt, Watch};
 use super::failures::Errors;
-use super::scene::Scene;
 use super::task::Site;
 use super::values::Values;
 use crate::machine::{Command, MachineView, Part, Question, ScopeId};
@@ -29,21 +28,6 @@ pub(super) struct Watching<'s, 'x> {
     pub(super) errors: &'s Errors<'x>,
     pub(super) clock: &'s Clock,
     pub(super) run: &'s SharedRun,
-}
-
-impl<'x> Scene<'x> {
-    /// Calls the watch, if the run has a watch.
-    pub(super) fn tell<T>(&mut self, tell: impl FnOnce(&mut Watching<'_, 'x>) -> T) -> Option<T> {
-        let watch = self.watch.as_deref_mut()?;
-        Some(tell(&mut Watching {
-            watch,
-            view: self.machine.view(),
-            values: &mut self.values,
-            errors: &self.errors,
-            clock: &self.clock,
-            run: &self.run,
-        }))
-    }
 }
 
 impl Watching<'_, '_> {
@@ -231,13 +215,14 @@ impl Watching<'_, '_> {
             _ => None,
         };
         let element = of.places(self.view);
-        self.watch
-            .retry(of.spot(), (&element, of.attempt()), tool, wait);
+        let (listeners, logs) = (&self.watch.listeners, &self.watch.logs);
+        listeners.retry(logs, of.spot(), (&element, of.attempt()), tool, wait);
     }
 
     /// Records the list of a part of a step.
     pub(super) fn list(&mut self, of: &Site, length: usize) {
-        self.watch.list(of.spot(), &of.places(self.view), length);
+        let (listeners, logs) = (&self.watch.listeners, &self.watch.logs);
+        listeners.list(logs, of.spot(), &of.places(self.view), length);
     }
 
     /// Observes that these elements of a step have their values.
