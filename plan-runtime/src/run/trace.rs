@@ -21,7 +21,7 @@ mod on {
         LevelFilter::current() != LevelFilter::OFF
     }
 
-    /// The span of a run or of an attempt. It opens at its first use.
+    /// The span of a run or of an attempt, which opens at its first use.
     #[derive(Clone)]
     pub(in crate::run) struct Span(Option<Arc<Opening>>);
 

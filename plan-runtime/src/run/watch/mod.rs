@@ -369,7 +369,7 @@ impl<'x> Watch<'x> {
         it.waits.end_all(now.saturating_sub(began));
         it.status = Some(settled.status);
         it.element = settled.element;
-        // In a resumed run, no observer has heard of a call that only an earlier process may have begun.
+        // In a resumed run, observers receive no start of a call that only an earlier process may have begun.
         if it.has_begun || it.started.is_none() {
             self.listeners.settled(&self.logs, scope, step, settled.by);
         }
