@@ -4,6 +4,7 @@ use super::path::Elements;
 use super::run::{self, RunError, StepError};
 use crate::failure::Failure;
 use crate::print::{Cut, Line, MOST, some_shown};
+use crate::resolve::Raised;
 
 impl Failure {
     /// Creates the failure of the step at this path.
@@ -34,7 +35,7 @@ impl Failure {
             }
             None => {
                 let raised = match error {
-                    StepError::Arguments(error) | StepError::Fallback(error) => error.as_raised(),
+                    StepError::Arguments(error) | StepError::Fallback(error) => Raised::of(error),
                     _ => None,
                 };
                 let (message, expression) = match raised {

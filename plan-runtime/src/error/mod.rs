@@ -8,10 +8,10 @@ mod path;
 mod run;
 mod text;
 
-pub(crate) use block::BlockPlace;
+pub(crate) use block::{BlockPlace, LeftWork};
 pub use kind::RunErrorKind;
 pub(crate) use path::{Elements, StepPath, elements};
-pub(crate) use run::{Cause, Interrupt, LeftWork, Undoing};
+pub(crate) use run::{Cause, Interrupt, Undoing};
 pub use run::{FailedStep, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST, visibly};

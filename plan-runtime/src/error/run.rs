@@ -1,6 +1,6 @@
 //! The errors of steps and runs.
 
-use super::{Error, StepPath};
+use super::{Error, LeftWork, StepPath};
 use crate::failure::Failure as CaughtFailure;
 use crate::journal::JournalError;
 use crate::plan::{Plan, Role, ToolInfo};
@@ -555,18 +555,6 @@ impl RunError {
         !self.is_transient()
     }
 }
-
-/// The recorded message of an error that [leaves work](StepError::leaves_work), without its type.
-#[derive(Debug)]
-pub(crate) struct LeftWork(pub(crate) String);
-
-impl fmt::Display for LeftWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LeftWork {}
 
 impl StdError for RunError {
     /// Returns the error of the first failure: the tool's error, or the [`StepError`] if the tool did not fail. Without failures, returns the error of the

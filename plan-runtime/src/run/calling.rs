@@ -3,7 +3,8 @@
 use super::StepError;
 use super::catch::catch;
 use super::context::CallContext;
-use super::durable::{decode, encode};
+use super::deciding::Keeper;
+use super::durable::encode;
 use super::engine::{Engine, EngineCall, EngineFuture};
 use super::lasting::LastingPaths;
 use crate::Error;
@@ -31,23 +32,12 @@ pub(super) fn decided_on(
     key: String,
     decide: &mut dyn FnMut() -> Result<Value, StepError>,
 ) -> Result<Value, StepError> {
-    if let Some(before) = engine.recall(&key) {
-        let before = decode(&before).map_err(|error| unreadable(&key, &error))?;
-        return before.result;
-    }
-    let decided = catch(decide).flatten();
-    // An error that ends the run is not recorded.
-    if !decided
-        .as_ref()
-        .is_err_and(|error| error.exceeded().is_some())
-    {
-        let body = encode((Duration::ZERO, Duration::ZERO), decided.as_ref());
-        let body = body.map_err(|error| unreadable(&key, &error))?;
-        if let Err(error) = engine.remember(key.clone(), body) {
-            return Err(refused_by(engine, key, error));
-        }
-    }
-    decided
+    let keeper = Keeper::Engine(engine);
+    let decided = keeper.decided(key, (false, false), || catch(decide).flatten());
+    decided.unwrap_or_else(|misfit| {
+        let misfit = misfit.map_or_else(String::new, |error| error.to_string());
+        Err(StepError::arguments(serde::de::Error::custom(misfit)))
+    })
 }
 
 /// Returns the error of a decision that the engine failed to store, and stores the error instead.
@@ -58,11 +48,6 @@ pub(super) fn refused_by(engine: &dyn Engine, key: String, error: Error) -> Step
         let _ = engine.remember(key, body);
     }
     error
-}
-
-fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
-    let error = format!("what was remembered as `{key}` cannot be read: {error}");
-    StepError::arguments(serde::de::Error::custom(error))
 }
 
 /// Makes a call through an engine.

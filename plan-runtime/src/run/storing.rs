@@ -2,6 +2,7 @@
 
 use super::StepError;
 use super::request::Request;
+use super::trace::Span;
 use crate::plan::Keep;
 use crate::resolve::{HandOver, MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};
@@ -178,3 +179,49 @@ impl<F: Future<Output = StepResult>> Future for Once<F> {
 }
 
 impl<F: Future<Output = StepResult> + Send> StepTask for Once<F> {}
+
+/// A call that is polled and dropped in its span. The first poll opens the span.
+struct InSpan<'x> {
+    call: Option<StepFuture<'x>>,
+    span: Span,
+    has_begun: bool,
+}
+
+/// Polls and drops a call in its span.
+pub(super) fn in_span<'x>(call: StepFuture<'x>, span: Span) -> StepFuture<'x> {
+    if span.is_none() {
+        return call;
+    }
+    Box::pin(InSpan {
+        call: Some(call),
+        span,
+        has_begun: false,
+    })
+}
+
+impl Future for InSpan<'_> {
+    type Output = StepResult;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        this.has_begun = true;
+        this.span.in_scope(|| match &mut this.call {
+            Some(call) => {
+                let result = ready!(call.as_mut().poll(cx));
+                this.call = None;
+                Poll::Ready(result)
+            }
+            None => Poll::Pending,
+        })
+    }
+}
+
+impl Drop for InSpan<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take().filter(|_| self.has_begun) {
+            self.span.in_scope(|| drop(call));
+        }
+    }
+}
+
+impl StepTask for InSpan<'_> {}

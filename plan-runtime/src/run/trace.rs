@@ -10,7 +10,9 @@ pub(super) use off::{Span, is_on};
 mod on {
     use crate::Plan;
     use crate::print::MessageName;
+    use crate::run::catch::catch;
     use crate::run::{StepError, StepRef};
+    use std::sync::{Arc, LazyLock};
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
 
@@ -19,9 +21,14 @@ mod on {
         LevelFilter::current() != LevelFilter::OFF
     }
 
-    /// The span of a run or of an attempt.
+    /// The span of a run or of an attempt, which opens at its first use.
     #[derive(Clone)]
-    pub(in crate::run) struct Span(Option<tracing::Span>);
+    pub(in crate::run) struct Span(Option<Arc<Opening>>);
+
+    struct Opening {
+        around: Option<tracing::Span>,
+        span: LazyLock<Option<tracing::Span>, Box<dyn FnOnce() -> Option<tracing::Span> + Send>>,
+    }
 
     /// Returns the name of a step's tool. A name is untrusted text, and a subscriber may print it, so the name is
     /// escaped here.
@@ -34,8 +41,19 @@ mod on {
             Self(None)
         }
 
-        fn of(span: tracing::Span) -> Self {
-            Self((!span.is_disabled()).then_some(span))
+        fn new(
+            around: Option<tracing::Span>,
+            open: impl FnOnce() -> tracing::Span + Send + 'static,
+        ) -> Self {
+            // A subscriber may panic.
+            let open = || catch(open).ok().filter(|span| !span.is_disabled());
+            let span = LazyLock::new(Box::new(open) as _);
+            Self(Some(Arc::new(Opening { around, span })))
+        }
+
+        /// Opens the span, unless it is open.
+        pub(in crate::run) fn open(&self) -> Option<&tracing::Span> {
+            self.0.as_ref()?.span.as_ref()
         }
 
         pub(in crate::run) fn is_none(&self) -> bool {
@@ -44,31 +62,42 @@ mod on {
 
         pub(in crate::run) fn run(plan: &Plan) -> Self {
             let name = MessageName(&plan.name).to_string();
-            Self::of(tracing::info_span!("plan", plan = name))
+            let span = Self::new(None, move || tracing::info_span!("plan", plan = name));
+            span.open();
+            span
         }
 
         pub(in crate::run) fn attempt(run: &Self, step: &StepRef<'_>, attempt: u32) -> Self {
-            let Some(run) = &run.0 else {
+            let Some(run) = run.open().cloned() else {
                 return Self::none();
             };
-            let tool = tool(step);
-            Self::of(tracing::info_span!(
-                parent: run,
-                "step",
-                step = %step,
-                tool = tool.as_deref(),
-                attempt,
-                outcome = tracing::field::Empty,
-            ))
+            let (around, step, tool) = (run.clone(), step.to_string(), tool(step));
+            Self::new(Some(around), move || {
+                tracing::info_span!(
+                    parent: run,
+                    "step",
+                    step = %step,
+                    tool = tool.as_deref(),
+                    attempt,
+                    outcome = tracing::field::Empty,
+                )
+            })
         }
 
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {
-            let _entered = self.0.as_ref().map(|span| span.enter());
+            let _entered = self.open().map(|span| span.enter());
+            run()
+        }
+
+        /// Calls a function in the span of the plan around an attempt.
+        pub(in crate::run) fn around<T>(&self, run: impl FnOnce() -> T) -> T {
+            let around = self.0.as_ref().and_then(|it| it.around.as_ref());
+            let _entered = around.map(|span| span.enter());
             run()
         }
 
         fn record(&self, field: &str, value: &str) {
-            if let Some(span) = &self.0 {
+            if let Some(span) = self.open() {
                 span.record(field, value);
             }
         }
@@ -123,6 +152,8 @@ mod off {
             true
         }
 
+        pub(in crate::run) fn open(&self) {}
+
         pub(in crate::run) fn run(_: &Plan) -> Self {
             Self
         }
@@ -140,6 +171,10 @@ mod off {
         pub(in crate::run) fn finished(&self, _: &Totals, _: Duration) {}
 
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {
+            run()
+        }
+
+        pub(in crate::run) fn around<T>(&self, run: impl FnOnce() -> T) -> T {
             run()
         }
     }

@@ -6,6 +6,7 @@ mod changes;
 mod engine;
 mod faults;
 mod found;
+mod heard;
 mod keys;
 #[cfg(feature = "sqlite")]
 mod kill;

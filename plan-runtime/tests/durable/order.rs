@@ -3,6 +3,7 @@
 //! Each case is a random plan and a script. A turn of the script ends calls, answers questions of a gate, moves the clock or cancels the run, all before the run is polled again.
 //! The run crashes after each turn, once with all records and once without the last records. An ended run has its recorded end after another start.
 
+use super::heard::Heard;
 use super::random::{Case, Maker, Told, World, cases, hash, key, plan_text, told};
 use super::rough::Rough;
 use super::support::{Driven, secs};
@@ -200,6 +201,14 @@ fn calls(report: &Report) -> usize {
     calls.sum()
 }
 
+/// Returns the path of a call with a key, and the number of its attempt.
+fn path(key: &str) -> String {
+    let (outer, call) = key.rsplit_once('.').map_or(("", key), |it| it);
+    let outer = outer.split('.').filter(|part| !part.is_empty());
+    let outer = outer.map(|part| part.split('@').next().unwrap().to_owned() + ".");
+    outer.collect::<String>() + call
+}
+
 /// A run that goes as a script tells, in all its lives.
 struct Played<'p> {
     case: Case<'p>,
@@ -208,6 +217,8 @@ struct Played<'p> {
     timer: ManualTimer,
     desk: Desk,
     throttle: Throttle,
+    heard: Arc<Heard>,
+    is_durable: bool,
 }
 
 impl<'p> Played<'p> {
@@ -222,12 +233,15 @@ impl<'p> Played<'p> {
                 Some(calls) => Throttle::new().concurrency("act", calls),
                 None => Throttle::new(),
             },
+            heard: Arc::default(),
+            is_durable: true,
         }
     }
 
     fn live(&self) -> Running<'_, 'p> {
         self.journal.set_age(self.timer.elapsed());
-        let run = self.case.begin();
+        self.heard.forget();
+        let run = self.case.begin().observe(self.heard.clone());
         let mut run = run
             .timer(self.timer.clone())
             .grace_period(secs(self.shape.grace))
@@ -238,8 +252,24 @@ impl<'p> Played<'p> {
         if self.shape.has_deadline {
             run = run.deadline(secs(40));
         }
-        let run = run.throttle(&self.throttle).durable(&self.journal, "run");
+        run = run.throttle(&self.throttle);
+        if self.is_durable {
+            run = run.durable(&self.journal, "run");
+        }
         Driven::new(run.with_report())
+    }
+
+    /// Checks that each start has one end, and that the tool saw each call that has started, or that a record proves the call.
+    fn check_events(&self, report: Option<&Report>) -> Result<(), String> {
+        let mut made: BTreeSet<String> = self.journal.keys();
+        made.extend(self.case.world.started());
+        self.heard
+            .check(&made.iter().map(|key| path(key)).collect())?;
+        let (reported, made) = (report.map(calls), self.case.world.calls());
+        match reported.filter(|reported| *reported != made) {
+            Some(reported) => Err(format!("{reported} calls are reported, and {made} made")),
+            None => Ok(()),
+        }
     }
 
     /// Polls, and writes records, until both have no effect.
@@ -377,9 +407,7 @@ fn crash_everywhere<'p>(
         drop(run);
         let of = |why: String| format!("after turn {turns}: {why}");
         let (reported, made) = (calls(&report), whole.case.world.calls());
-        // With a gate and a throttle, a report may still contain a call that the end of the run has cut.
-        let is_known = !shape.has_gate || shape.throttle.is_none();
-        if is_known && reported != made {
+        if reported != made {
             return Err(of(format!(
                 "{reported} calls are reported, and {made} made: {report}"
             )));
@@ -486,6 +514,51 @@ fn all_seeds(mut try_seed: impl FnMut(u64) -> Result<u64, String>) {
     wrong.sort_by_key(|why| (why.contains("has_gate: true"), why.len()));
     let first: String = wrong.iter().take(3).map(|why| format!("\n{why}")).collect();
     assert!(wrong.is_empty(), "{} of {}: {first}", wrong.len(), cases());
+}
+
+/// Cancels a run after each turn of the script, in memory and with a journal, and crashes the run with the journal. No call that never began has a start, an
+/// end or an attempt.
+fn cancel_everywhere<'p>(
+    case: &dyn Fn() -> Case<'p>,
+    shape: Shape,
+    most: u64,
+) -> Result<u64, String> {
+    for turns in 0..most {
+        let mut has_ended = true;
+        for is_durable in [false, true] {
+            let of = |why: String| format!("after turn {turns}, journal {is_durable}: {why}");
+            let played = Played {
+                is_durable,
+                ..Played::new(case(), shape)
+            };
+            let mut run = played.live();
+            let ended = played.play(&mut run, turns, MOST);
+            has_ended &= ended.is_some();
+            let (_, report) = ended.unwrap_or_else(|| {
+                played.desk.cancel();
+                played.finish(&mut run)
+            });
+            played.check_events(Some(&report)).map_err(of)?;
+        }
+        let played = Played::new(case(), shape);
+        let _ = played.play(&mut played.live(), turns, MOST);
+        played.check_events(None)?;
+        played.journal.lose();
+        let mut run = played.live();
+        played.desk.cancel();
+        played.finish(&mut run);
+        let of = |why: String| format!("after turn {turns} and a crash: {why}");
+        played.check_events(None).map_err(of)?;
+        if has_ended {
+            return Ok(turns);
+        }
+    }
+    Ok(most)
+}
+
+#[test]
+fn a_call_that_never_began_has_no_event_and_no_attempt() {
+    all_seeds(|seed| with_seed(seed, |case, shape| cancel_everywhere(case, shape, 25)));
 }
 
 #[test]

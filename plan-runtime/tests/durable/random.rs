@@ -271,6 +271,11 @@ impl World<'_> {
         open.map(|(key, _)| key.clone()).collect()
     }
 
+    /// Takes the calls that have started since the last call of this method, by the keys of their records.
+    pub(crate) fn started(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().unwrap().started)
+    }
+
     /// Returns the number of calls so far.
     pub(crate) fn calls(&self) -> usize {
         self.state.lock().unwrap().calls
@@ -595,7 +600,7 @@ impl<'p> Case<'p> {
             };
             // Crashes lose what is queued.
             drop(run);
-            let started = std::mem::take(&mut self.world.state.lock().unwrap().started);
+            let started = self.world.started();
             for key in &started {
                 assert!(
                     !recorded.contains(key),

@@ -49,7 +49,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
-use watching::Watching;
+use watching::MessageWaits;
 
 /// A journal in an SQLite database, which any number of processes of one machine can open.
 ///
@@ -119,7 +119,7 @@ struct Inner {
     reader: Reader,
     claims: Claims,
     queue: mpsc::Sender<Queued>,
-    watching: Arc<Watching>,
+    watching: Arc<MessageWaits>,
     arrivals: Arrivals,
     /// The number of the last message when the database was opened.
     last_message: i64,
@@ -316,7 +316,7 @@ impl Journal for Sqlite {
             return Box::pin(std::future::ready(()));
         };
         self.start_watcher();
-        Box::pin(Watch {
+        Box::pin(MessageWait {
             db: self.clone(),
             claim: claim.clone(),
             run,
@@ -343,7 +343,7 @@ impl Drop for Forsaken<'_> {
 }
 
 /// Completes once there are messages, or once the run is lost.
-struct Watch {
+struct MessageWait {
     db: Sqlite,
     claim: Claim,
     run: i64,
@@ -353,7 +353,7 @@ struct Watch {
     asking: Option<Answer<'static, bool>>,
 }
 
-impl Watch {
+impl MessageWait {
     fn ask(&self) -> Answer<'static, bool> {
         let (db, of) = (self.db.clone(), [self.run, self.after]);
         Box::pin(async move {
@@ -367,7 +367,7 @@ impl Watch {
     }
 }
 
-impl Future for Watch {
+impl Future for MessageWait {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -396,7 +396,7 @@ impl Future for Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for MessageWait {
     fn drop(&mut self) {
         if let Some(token) = self.token {
             self.db.0.watching.forget(self.run, token);

@@ -4,7 +4,7 @@ use super::failure::{Cause, Failure};
 use super::jobs::Claims;
 use super::owners::Owners;
 use super::reader::Reader;
-use super::watching::Watching;
+use super::watching::MessageWaits;
 use super::writer::Writer;
 use super::{Inner, Sqlite, schema};
 use crate::journal::JournalError;
@@ -87,7 +87,7 @@ impl SqliteOptions {
         drop(gate);
 
         let owner = alive.name.clone();
-        let (watching, arrivals) = (Arc::new(Watching::default()), Arrivals::default());
+        let (watching, arrivals) = (Arc::new(MessageWaits::default()), Arrivals::default());
         let (claims, (queue, jobs)) = (Claims::default(), mpsc::channel());
         let writer = Writer {
             path: Arc::clone(&path),

@@ -12,7 +12,7 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
-pub(super) struct Watching {
+pub(super) struct MessageWaits {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -27,7 +27,7 @@ struct State {
     has_thread: bool,
 }
 
-impl Watching {
+impl MessageWaits {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

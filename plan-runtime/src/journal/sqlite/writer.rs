@@ -7,7 +7,7 @@ use super::jobs::{Claims, Done, Held, Job, Jobs, Outcome, Queued, Refused};
 use super::lock;
 use super::owners::{Alive, Owners};
 use super::reply::Answer;
-use super::watching::Watching;
+use super::watching::MessageWaits;
 use super::write::Write;
 use crate::print::MessageName;
 use rusqlite::{Connection, TransactionBehavior};
@@ -21,7 +21,7 @@ pub(super) struct Writer {
     pub(super) database: Connection,
     pub(super) alive: Alive,
     pub(super) owners: Owners,
-    pub(super) watching: Arc<Watching>,
+    pub(super) watching: Arc<MessageWaits>,
     pub(super) arrivals: Arrivals,
     pub(super) claims: Claims,
     /// The runs that this owner has, and the epochs of its claims.

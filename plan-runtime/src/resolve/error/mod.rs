@@ -2,6 +2,7 @@
 
 mod message;
 mod parts;
+mod raised;
 
 use super::describe;
 use crate::failure::Failure;
@@ -59,6 +60,8 @@ struct Inner {
     is_hushed: bool,
 }
 
+pub(crate) use raised::Raised;
+
 /// An error may name itself as its cause.
 pub(crate) const MOST_CAUSES: usize = 50;
 
@@ -67,17 +70,6 @@ enum FoundValue {
     Absent,
     /// A description of the value.
     Value(String),
-}
-
-/// The error of a `?` in a computed value, in its recorded form.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Raised {
-    /// The message of the error, with its causes.
-    pub(crate) message: String,
-    /// The path to the argument, with the innermost part first.
-    argument: Vec<Location>,
-    /// The computed value, as its author wrote it.
-    pub(crate) expression: Option<String>,
 }
 
 /// A part of the path to an argument.
@@ -190,26 +182,6 @@ impl ResolveError {
     /// Creates the error of a `?` in a computed value.
     pub(crate) fn raised(message: String, error: Box<dyn StdError + Send + Sync>) -> Self {
         Self::of(ErrorDetail::Raised { message, error })
-    }
-
-    /// Restores a recorded error.
-    pub(crate) fn of_raised(raised: Raised) -> Self {
-        let error = raised.message.clone().into();
-        let mut of = Self::raised(raised.message, error);
-        (of.0.argument, of.0.computed) = (raised.argument, raised.expression);
-        of
-    }
-
-    /// Returns the error of a `?` in a computed value, if it is one.
-    pub(crate) fn as_raised(&self) -> Option<Raised> {
-        match &self.0.what {
-            ErrorDetail::Raised { message, .. } => Some(Raised {
-                message: message.clone(),
-                argument: self.0.argument.clone(),
-                expression: self.0.computed.clone(),
-            }),
-            _ => None,
-        }
     }
 
     /// Returns the caught failure behind the error: the failure of the step that a reference reads, or a failure that

@@ -190,14 +190,41 @@ impl CallContext {
     /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the ID of the run is random. Outside of a run, the ID is empty.
     pub fn idempotency_key(&self) -> String {
         match &self.0 {
-            Some(place) => format!("{}/{}", place.run.id(), self.lasting_path()),
+            Some(place) => format!("{}/{}", place.run.id(), self.lasting(false)),
             None => String::new(),
         }
     }
 
-    /// Returns the path of the call, with the counts of the parts that were undone.
-    pub(super) fn lasting_path(&self) -> String {
-        self.lasting(false)
+    /// Returns the position of the record of this attempt. Returns `None` if the run is not [durable](crate::run::Run::durable) in a journal, and
+    /// after the end of the call. A tool can pass the position to a journal that commits SQL of the tool together with the record.
+    ///
+    /// ```
+    /// use plan_runtime::journal::Memory;
+    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::{Result, plan, tool};
+    ///
+    /// /// Returns the key of its record.
+    /// #[tool]
+    /// async fn key(#[context] context: CallContext) -> Result<Option<String>> {
+    ///     Ok(context.record().map(|record| record.key))
+    /// }
+    ///
+    /// let plan = plan! { step of_call = Key {}; of_call };
+    /// let key = smol::block_on(plan.run(&()).durable(&Memory::new(), "run-1"))?;
+    /// assert_eq!(key.as_deref(), Some("of_call@1"));
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn record(&self) -> Option<CallRecord> {
+        let place = self.0.as_ref()?;
+        let durable = place.run.durable.as_ref()?;
+        // No later record can be written, so no commit may depend on one.
+        if locked(&place.state.dropped).is_over {
+            return None;
+        }
+        Some(CallRecord {
+            claim: durable.claimed.claim.clone(),
+            key: self.key(),
+        })
     }
 
     /// Returns the lasting paths of the call. A worker cannot compute them, since it does not have the enclosing blocks and plans.
@@ -211,7 +238,7 @@ impl CallContext {
     /// Returns the counts of undone steps in the plans that the tool has run inside the call.
     pub(super) fn undone_inside(&self) -> Undone {
         let run = self.run();
-        run.map_or_else(Undone::new, |run| run.undone_inside(|| self.lasting_path()))
+        run.map_or_else(Undone::new, |run| run.undone_inside(|| self.lasting(false)))
     }
 
     /// Returns the prefix of step paths in a plan inside the call: the plan that the step calls, or a plan that the tool runs under

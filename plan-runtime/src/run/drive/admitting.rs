@@ -5,7 +5,6 @@ use super::super::context::{Decision, PendingCall, Question};
 use super::super::report::WaitReason;
 use super::super::start::Started;
 use super::super::timer::TimerFuture;
-use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
 use super::scene::{Host, Scene};
@@ -77,8 +76,8 @@ impl<'x> Admitting<'_, 'x> {
         if let Some(secrets) = self.scene.values.scope(it.of.scope).secrets(it.number) {
             call.hide(secrets);
         }
-        call.undoes = self.scene.undoes(&it.of);
-        call.undone_by = self.scene.undone_by(&it.of);
+        call.undoes = self.undoes(&it.of);
+        call.undone_by = self.undone_by(&it.of);
         // The question has a copy of the arguments, and maybe a copy without secrets.
         let bytes = bytes.saturating_mul(2 + usize::from(call.shown.is_some()));
         if !self.scene.values.held.has_room(bytes) {
@@ -103,7 +102,7 @@ impl<'x> Admitting<'_, 'x> {
             shown: self.admission.shown(&it.of),
             ..Way::default()
         };
-        let (started, bytes) = it.request(self.scene, &Span::none(), way, host);
+        let (started, bytes) = it.request(self.scene, way, host);
         match started? {
             Started::Asks(call) => Ok((call.map(|call| *call), bytes)),
             Started::Ended(Err(error)) => Err(error),
@@ -260,7 +259,7 @@ impl<'x> Admitting<'_, 'x> {
                 self.allow(&it, since);
             }
             Decision::AllowStep => {
-                self.scene.note_allowed(&it.of);
+                self.note_allowed(&it.of);
                 let step = self.admission.steps.entry(it.of.slot()).or_default();
                 step.allowed.push(it.number);
                 self.stop_asking(it, since);
@@ -277,7 +276,7 @@ impl<'x> Admitting<'_, 'x> {
 
     fn allow(&mut self, it: &Starting<'x>, since: Duration) {
         self.scene.tell(|watch| watch.waited(&it.of, since));
-        self.scene.note_allowed(&it.of);
+        self.note_allowed(&it.of);
         self.admission.call_mut(&it.of).is_allowed = true;
         self.scene.machine.handle(Event::Allowed(it.of.call));
     }

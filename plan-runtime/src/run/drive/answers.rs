@@ -14,6 +14,7 @@ use crate::plan::{Body, Branch, Catch, Condition, ERR, number};
 use crate::resolve::{ResolveError, Scope, StoredValue, resolve};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes the values that the machine asks for.
 pub(super) struct Answering<'s, 'x>(pub(super) &'s mut Scene<'x>);
@@ -184,7 +185,7 @@ impl<'x> Answering<'_, 'x> {
         };
         let has_code = self.0.run.is_kept() && repeat.again.has_code();
         let key = |scene: &Scene<'_>| Keys(scene).prefix(round) + "?while";
-        let limit = self.0.limit_of_loop(of);
+        let limit = self.limit_of_loop(of);
         let again = self.decided(has_code, key, |Answering(scene)| {
             let until = limit.as_ref().map(|(until, _)| *until);
             // The round is over, and its time limits with it.
@@ -217,6 +218,15 @@ impl<'x> Answering<'_, 'x> {
             inside.output = Some(StoredValue::json(output));
         }
         Ok(again)
+    }
+
+    /// Returns the end of the time of a loop, and the error after that. With a journal, a replay takes no time.
+    fn limit_of_loop(&self, of: &Site) -> Option<(Duration, StepError)> {
+        let inside = self.0.values.step(of.slot());
+        let inside = inside.filter(|_| self.0.run.durable.is_none())?;
+        let (_, until) = inside.deadlines.get(&Part::WHOLE)?;
+        let limit = self.0.values.policy(of).deadline?;
+        Some((*until, StepError::Deadline(limit)))
     }
 
     /// Stores the value of a round. The limits count the value together with the value of the condition.

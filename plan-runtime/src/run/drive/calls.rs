@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
-use super::super::storing::{CalledAgain, once};
+use super::super::storing::{CalledAgain, in_span, once};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::admission::Admission;
@@ -211,8 +211,9 @@ impl<'x> Calls<'x> {
             given: given.as_ref(),
             captured: captures.then_some(&captured),
             asks: false,
+            span: Some(&span),
         };
-        let (started, bytes) = it.request(&mut self.scene, &span, way, host);
+        let (started, bytes) = it.request(&mut self.scene, way, host);
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
         if let Some(arguments) = captured.take() {
@@ -223,14 +224,26 @@ impl<'x> Calls<'x> {
     }
 
     /// Tells the watch which calls have begun.
+    #[inline(always)]
+    pub(super) fn look_at_begun(&mut self) {
+        let begun = self.tasks.begun.as_ref();
+        if self.records.is_some() || begun.is_some_and(|begun| !begun.is_empty()) {
+            self.tell_begun();
+        }
+    }
+
     #[cold]
-    pub(super) fn tell_begun(&mut self) {
-        for of in self.tasks.take_begun(&self.scene.values) {
+    fn tell_begun(&mut self) {
+        let begun = match &mut self.records {
+            None => self.tasks.take_begun(&self.scene.values),
+            Some(records) => records.calls.take_begun(),
+        };
+        for of in begun {
             self.scene.tell(|it| it.watch.has_begun(of.spot()));
         }
     }
 
-    /// Tells the watch at the end of the run which calls have not begun.
+    /// Tells the watch at the end or the drop of the run which calls have not begun.
     pub(super) fn end_unbegun(&mut self) {
         if self.scene.watch.is_none() {
             return;
@@ -259,16 +272,17 @@ impl<'x> Calls<'x> {
         if let Ok(Started::InContext(_, context) | Started::Plan(_, context)) = &started {
             self.scene.tell(|it| it.inside(&of, context));
         }
-        // The steps of a plan begin by themselves, and the journal holds calls back.
-        if self.records.is_some() || matches!(started, Ok(Started::Plan(..))) {
+        // The steps of a plan begin by themselves.
+        if matches!(started, Ok(Started::Plan(..))) {
             self.scene.tell(|it| it.watch.has_begun(of.spot()));
         }
         let (future, context) = match started {
             Ok(Started::Running(future)) => {
-                let future = self.held_back(&of, future, None, turn.is_some());
+                let future = self.held_back(&of, in_span(future, span), None, turn.is_some());
                 (future, None)
             }
             Ok(Started::InContext(future, context)) => {
+                let future = in_span(future, span);
                 let future = self.held_back(&of, future, Some(&context), turn.is_some());
                 (future, Some(context))
             }
@@ -294,13 +308,14 @@ impl<'x> Calls<'x> {
                 if let Some(records) = &mut self.records {
                     records.times.limit_plan(&of);
                 }
-                (once(run_plan(*plan, context.clone())), Some(context))
+                let future = once(run_plan(*plan, context.clone()));
+                (in_span(future, span), Some(context))
             }
             Ok(Started::Asks(_)) => return self.called(of, Err(StepError::Unknown)),
             Err(panic) => return self.ended_at_once(of, Err(panic)),
         };
         self.scene.values.held.add(bytes);
-        let ticket = Ticket::new(turn, context, span);
+        let ticket = Ticket::new(turn, context);
         let run = &self.scene.run;
         self.tasks.push_call(run, of, future, (ticket, bytes));
     }

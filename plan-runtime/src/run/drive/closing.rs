@@ -84,11 +84,10 @@ impl Watching<'_, '_> {
         status: StepStatus,
         output: Option<&StoredValue>,
     ) {
-        if status == StepStatus::Cancelled && self.watch.is_unstarted(scope, step) {
-            return;
-        }
-        if status != StepStatus::Blocked {
-            self.start(scope, step);
+        match status {
+            StepStatus::Cancelled if self.watch.is_unstarted(scope, step) => return,
+            StepStatus::Cancelled | StepStatus::Blocked => {}
+            _ => self.start(scope, step),
         }
         if let Some(output) = output {
             self.capture(scope, step, output);

@@ -11,6 +11,7 @@ use super::recording::Keys;
 use super::scene::Scene;
 use super::starting::Starting;
 use super::task::Site;
+use crate::error::Interrupt;
 use crate::machine::{Command, Question};
 use crate::plan::{Body, Condition, Template};
 use crate::resolve::{ResolveError, Scope};
@@ -64,7 +65,7 @@ impl Answering<'_, '_> {
         decided.unwrap_or_else(|failure| {
             let failure = failure.or_else(|| run.durable.as_ref()?.failure());
             if let Some(error) = failure {
-                self.0.fail_journal(error);
+                self.0.fail(Interrupt::Journal(error));
             }
             Err(StepError::Unknown)
         })

@@ -90,8 +90,7 @@ impl<'x> Driver<'x> {
 
     /// Ends the run at once.
     pub(in crate::run) fn interrupt(&mut self, interrupt: Interrupt) {
-        self.calls.scene.stops.interrupt(interrupt);
-        self.calls.scene.machine.handle(Event::GraceOver);
+        self.calls.scene.interrupt(interrupt);
     }
 
     /// Executes the commands of the machine. Is ready at the end of the run.
@@ -110,7 +109,7 @@ impl<'x> Driver<'x> {
             self.execute(command, host);
         }
         if let Some(watch) = &mut self.calls.scene.watch {
-            watch.look();
+            watch.listeners.look();
         }
         if self.calls.scene.around.is_some() {
             self.calls.scene.look_at_call(cx);
@@ -148,15 +147,7 @@ impl<'x> Driver<'x> {
             }
             let mut result = None;
             let polled = self.calls.tasks.poll_next(cx, &mut result);
-            if self
-                .calls
-                .tasks
-                .begun
-                .as_ref()
-                .is_some_and(|begun| !begun.is_empty())
-            {
-                self.calls.tell_begun();
-            }
+            self.calls.look_at_begun();
             let Poll::Ready(slot) = polled else {
                 let goes_on = self.calls.records.is_some() && self.goes_on();
                 if self.calls.pass_limit() || goes_on || self.ends_grace(cx) {
@@ -322,6 +313,7 @@ impl<'x> Driver<'x> {
 impl Drop for Driver<'_> {
     /// Drops values of foreign types one by one, since their destructors may panic.
     fn drop(&mut self) {
+        self.calls.end_unbegun();
         self.calls.tasks.clear();
         self.calls.scene.errors.clear();
         self.calls.scene.stops.close();

@@ -6,7 +6,7 @@ use super::super::start::StepResult;
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
 use super::recording::CallRecords;
-use super::task::{Site, Ticket, Waited};
+use super::task::{Site, Ticket, Wait};
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Pause, ScopeId, StepStatus};
 use crate::plan::Body;
@@ -44,7 +44,7 @@ impl Calls<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, ticket, bytes) = self.tasks.take(slot, &self.scene.values);
+        let (of, wait, ticket, bytes) = self.tasks.take(slot, &self.scene.values);
         self.scene.values.held.remove(bytes);
         let (result, ticket) = match (result, &mut self.records) {
             (Some(result), Some(records)) => {
@@ -59,22 +59,22 @@ impl Calls<'_> {
         if result.is_some() {
             self.tasks.call_ended(Some(&ticket));
         }
-        match (result, waited) {
+        match (result, wait) {
             (Some(result), _) => self.counted(of, result),
-            (None, Some(Waited::Admission)) => {
+            (None, Some(Wait::Admission(_))) => {
                 let admitting = self.admitting();
                 let ended = admitting.map(|mut admitting| admitting.has_waited(of.call));
                 if let Some(Err(error)) = ended {
                     self.call_failed(of, error);
                 }
             }
-            (None, Some(Waited::Received(received))) => self.received(of, received),
+            (None, Some(Wait::Received(received))) => self.received(of, received),
             (None, _) if self.ends_limit(&of) => {}
-            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
+            (None, Some(Wait::Timer(_, pause))) if self.limits_call(&of, pause) => {
                 self.late.push_back((of, pause));
             }
-            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
-            (None, None) => {}
+            (None, Some(Wait::Timer(_, pause))) => self.fired(&of, pause),
+            (None, Some(Wait::Value(_)) | None) => {}
         }
     }
 

@@ -177,6 +177,7 @@ impl<'x> Driver<'x> {
         match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
+                self.calls.end_unbegun();
                 self.calls.scene.tell(|it| it.panicked());
                 let scene = &self.calls.scene;
                 let error = scene.errors.panicked(scene.machine.view(), panic);

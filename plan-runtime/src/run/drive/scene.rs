@@ -11,8 +11,8 @@ use super::failures::Errors;
 use super::stops::Stops;
 use super::task::Site;
 use super::values::Values;
+use super::watching::Watching;
 use crate::error::{Elements, Interrupt};
-use crate::journal::JournalError;
 use crate::machine::{CallError, CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
 use crate::plan::{Catch, Role};
 use crate::print::MessageName;
@@ -46,6 +46,21 @@ pub(super) struct Scene<'x> {
     pub(super) output: Value,
     /// The listeners of the run, and the log of its report.
     pub(super) watch: Option<Box<Watch<'x>>>,
+}
+
+impl<'x> Scene<'x> {
+    /// Calls the watch, if the run has a watch.
+    pub(super) fn tell<T>(&mut self, tell: impl FnOnce(&mut Watching<'_, 'x>) -> T) -> Option<T> {
+        let watch = self.watch.as_deref_mut()?;
+        Some(tell(&mut Watching {
+            watch,
+            view: self.machine.view(),
+            values: &mut self.values,
+            errors: &self.errors,
+            clock: &self.clock,
+            run: &self.run,
+        }))
+    }
 }
 
 impl Scene<'_> {
@@ -217,8 +232,13 @@ impl Scene<'_> {
     /// Ends the run because of an exceeded limit. `place` names the step and the error.
     pub(super) fn exceed_at(&mut self, limit: Limit, place: &str) {
         self.allowance.exceed(limit, place);
+        self.fail(Interrupt::Limit(place.into()));
+    }
+
+    /// Ends the run because of an exceeded limit or a failed journal. After a failure of the journal, a new start resumes the run.
+    pub(super) fn fail(&mut self, cause: Interrupt) {
         let is_working = self.machine.view().works(ScopeId::ROOT);
-        self.stops.exceed(place.into(), is_working);
+        self.stops.fail(cause, is_working);
     }
 
     /// Ends the run if a plan in a call has exceeded a limit of the run.
@@ -228,16 +248,9 @@ impl Scene<'_> {
         if !self.stops.is_exceeded()
             && let Some(place) = self.allowance.exceeded().cloned()
         {
-            let is_working = self.machine.view().works(ScopeId::ROOT);
-            self.stops.exceed(place, is_working);
+            self.fail(Interrupt::Limit(place));
             self.machine.handle(Event::GraceOver);
         }
-    }
-
-    /// Ends the run because its journal has failed. A new start resumes the run.
-    pub(super) fn fail_journal(&mut self, error: Arc<JournalError>) {
-        let is_working = self.machine.view().works(ScopeId::ROOT);
-        self.stops.fail(error, is_working);
     }
 
     /// Ends the run if its journal has failed. Returns `true` if the journal has failed now.
@@ -246,7 +259,7 @@ impl Scene<'_> {
         let Some(error) = failure.filter(|_| self.stops.journal.is_none()) else {
             return false;
         };
-        self.fail_journal(error);
+        self.fail(Interrupt::Journal(error));
         self.machine.handle(Event::GraceOver);
         true
     }
@@ -262,6 +275,12 @@ impl Scene<'_> {
             self.exceed_at(limit, &format!("{place}{error}"));
             self.machine.handle(Event::GraceOver);
         }
+    }
+
+    /// Ends the run at once.
+    pub(super) fn interrupt(&mut self, interrupt: Interrupt) {
+        self.stops.interrupt(interrupt);
+        self.machine.handle(Event::GraceOver);
     }
 
     /// Ends a plan that a tool runs inside its call, if the plan must no longer run.
@@ -282,7 +301,6 @@ impl Scene<'_> {
             None if is_late => Interrupt::Outer,
             None => return,
         };
-        self.stops.interrupt(interrupt);
-        self.machine.handle(Event::GraceOver);
+        self.interrupt(interrupt);
     }
 }

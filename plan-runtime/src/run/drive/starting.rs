@@ -33,6 +33,8 @@ pub(super) struct Way<'r> {
     pub(super) given: Option<&'r Handed>,
     /// The cell for the arguments that the report shows.
     pub(super) captured: Option<&'r Cell<Option<Value>>>,
+    /// The span of the attempt.
+    pub(super) span: Option<&'r Span>,
 }
 
 impl<'x> Starting<'x> {
@@ -52,7 +54,6 @@ impl<'x> Starting<'x> {
     pub(super) fn request(
         &self,
         scene: &mut Scene<'x>,
-        span: &Span,
         way: Way<'_>,
         host: &mut dyn Host<'x>,
     ) -> (Result<Started<'x>, StepError>, usize) {
@@ -83,10 +84,14 @@ impl<'x> Starting<'x> {
                 keep: Values::keep(at, of.step),
                 ..Request::new(resolving, self.action)
             };
-            span.in_scope(|| match scene.values.own(of.scope) {
+            let mut start = || match scene.values.own(of.scope) {
                 None => host.start(self.number, request),
                 Some(own) => (own.start)(self.number, request),
-            })
+            };
+            match way.span {
+                None => start(),
+                Some(span) => span.around(start),
+            }
         });
         let started = match started {
             Ok(Started::Ended(Err(error))) => Ok(Started::Ended(Err(late(error, limit)))),

@@ -56,21 +56,22 @@ impl<'x> Stops<'x> {
         }
     }
 
-    /// Records an exceeded limit, after which no step runs. `is_working` is `true` during the work of the plan.
-    pub(super) fn exceed(&mut self, place: Arc<str>, is_working: bool) {
-        if !self.is_exceeded() {
-            self.exceeded = Some((place, is_working));
+    /// Records an exceeded limit or a failed journal, after which no step runs. `is_working` is `true` during the work of the plan.
+    pub(super) fn fail(&mut self, cause: Interrupt, is_working: bool) {
+        match cause {
+            Interrupt::Journal(error) => {
+                self.journal.get_or_insert((error, is_working));
+            }
+            Interrupt::Limit(place) if !self.is_exceeded() => {
+                self.exceeded = Some((place, is_working));
+            }
+            _ => {}
         }
     }
 
     /// Records the reason that ends the run at once.
     pub(super) fn interrupt(&mut self, interrupt: Interrupt) {
         self.stopped.get_or_insert(interrupt);
-    }
-
-    /// Records a failure of the journal, after which no step runs.
-    pub(super) fn fail(&mut self, error: Arc<JournalError>, is_working: bool) {
-        self.journal.get_or_insert((error, is_working));
     }
 
     /// Returns `true` if a limit is exceeded, or if the journal has failed.

@@ -4,11 +4,10 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::signals::Sent;
-use super::super::slots::{SlotWaker, drop_future, poll_future};
-use super::super::start::{StepFuture, StepResult};
+use super::super::slots::{SlotWaker, drop_future};
+use super::super::start::StepFuture;
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
-use super::super::trace::Span;
 use super::super::watch::Spot;
 use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
@@ -76,17 +75,12 @@ pub(super) enum Wait {
     /// The wait of a call for the answers of gates, or for its turn.
     Admission(TimerFuture),
     Value(Receiving),
+    /// A value that has come.
+    Received(Result<Arc<Sent>, StepError>),
 }
 
 /// A future of a value from outside.
 pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
-
-/// The end of a task that is not a call.
-pub(super) enum Waited {
-    Fired(Pause),
-    Admission,
-    Received(Result<Arc<Sent>, StepError>),
-}
 
 pub(super) struct TaskSlot<'x> {
     pub(super) call: CallId,
@@ -115,12 +109,8 @@ impl TaskSlot<'_> {
 
     /// Drops the task. A panic of a destructor is lost.
     pub(super) fn clear(&mut self) {
-        let more = self.more.take();
-        match &more {
-            None => drop_future(&mut self.future),
-            Some(more) => drop_in(&more.ticket.span, &mut self.future),
-        }
-        drop_quietly(more);
+        drop_future(&mut self.future);
+        drop_quietly(self.more.take());
         self.is_running = false;
         self.is_new = false;
         self.tool = None;
@@ -131,7 +121,6 @@ impl TaskSlot<'_> {
 pub(super) struct More {
     pub(super) of: Site,
     pub(super) wait: Option<Wait>,
-    pub(super) waited: Option<Waited>,
     pub(super) ticket: Ticket,
 }
 
@@ -141,13 +130,11 @@ pub(super) struct Ticket {
     pub(super) turn: Option<Turn>,
     /// The context of the call, unless the call runs without a context.
     pub(super) context: Option<CallContext>,
-    /// The span of the call, for its polls and its drop.
-    pub(super) span: Span,
 }
 
 impl Ticket {
     /// Creates the ticket of a call. A call with a context may run a plan, and then needs no turn.
-    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>) -> Self {
         let turn = match &context {
             Some(context) => {
                 context.keep(turn);
@@ -155,20 +142,16 @@ impl Ticket {
             }
             None => turn,
         };
-        Self {
-            turn,
-            context,
-            span,
-        }
+        Self { turn, context }
     }
 
     /// Returns the ticket of a task that is no call.
     pub(super) fn none() -> Self {
-        Self::new(None, None, Span::none())
+        Self::new(None, None)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.turn.is_none() && self.context.is_none() && self.span.is_none()
+        self.turn.is_none() && self.context.is_none()
     }
 }
 
@@ -180,48 +163,18 @@ impl Drop for Ticket {
     }
 }
 
-impl More {
-    /// Returns `true` once the call or the wait has ended.
+impl Wait {
+    /// Returns `true` once the wait has ended. A timer that panics ends the run, since the machine would wait forever.
     #[cold]
-    pub(super) fn poll(
-        &mut self,
-        future: &mut Option<StepFuture<'_>>,
-        cx: &mut Context<'_>,
-        result: &mut Option<StepResult>,
-    ) -> bool {
-        if future.is_some() {
-            let span = &self.ticket.span;
-            // A subscriber may panic.
-            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
-            if let Err(panic) = polled {
-                drop_in(span, future);
-                result.get_or_insert(Err(panic));
-            }
-            return result.is_some();
-        }
-        // A timer that panics ends the run, since the machine would wait forever.
-        let polled = match &mut self.wait {
-            Some(Wait::Timer(sleep, pause)) => {
-                sleep.as_mut().poll(cx).map(|()| Waited::Fired(*pause))
-            }
-            Some(Wait::Admission(wait)) => wait.as_mut().poll(cx).map(|()| Waited::Admission),
-            Some(Wait::Value(receiving)) => {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+        match self {
+            Self::Timer(sleep, _) | Self::Admission(sleep) => sleep.as_mut().poll(cx).is_ready(),
+            Self::Value(receiving) => {
                 let polled = catch(|| receiving.as_mut().poll(cx));
                 let polled = polled.unwrap_or_else(|panic| Poll::Ready(Err(panic)));
-                polled.map(Waited::Received)
+                polled.map(|it| *self = Self::Received(it)).is_ready()
             }
-            None => Poll::Pending,
-        };
-        if let Poll::Ready(waited) = polled {
-            self.waited = Some(waited);
+            Self::Received(_) => true,
         }
-        self.waited.is_some()
     }
-}
-
-/// Drops the future of a call in its span. A panic is lost.
-#[cold]
-fn drop_in(span: &Span, future: &mut Option<StepFuture<'_>>) {
-    let future = future.take();
-    let _ = catch(|| span.in_scope(|| drop(future)));
 }

@@ -6,7 +6,7 @@ use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, poll_future};
 use super::super::start::{Request, StepFuture, StepResult};
 use super::super::storing::CalledAgain;
 use super::sharing::Sharing;
-use super::task::{More, Site, TaskSlot, Ticket, Wait, Waited};
+use super::task::{More, Site, TaskSlot, Ticket, Wait};
 use super::values::Values;
 use crate::machine::{CallId, ScopeId};
 use crate::plan::ToolNumber;
@@ -179,12 +179,7 @@ impl<'x> Tasks<'x> {
     fn add_more(&mut self, slot: usize, of: Site, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
-        it.more = Some(Box::new(More {
-            of,
-            wait,
-            waited: None,
-            ticket,
-        }));
+        it.more = Some(Box::new(More { of, wait, ticket }));
     }
 
     #[inline(always)]
@@ -241,12 +236,12 @@ impl<'x> Tasks<'x> {
             begun.push(slot);
         }
         let mut cx = it.waker.as_ref().unwrap_or(&self.spare).context(slot);
-        let has_ended = if let Some(more) = &mut it.more {
-            more.poll(&mut it.future, &mut cx, result)
-        } else if it.is_running {
+        let has_ended = if it.is_running {
             poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
             it.is_running = result.is_none();
             result.is_some()
+        } else if let Some(wait) = it.more.as_mut().and_then(|more| more.wait.as_mut()) {
+            wait.poll(&mut cx)
         } else {
             return false;
         };
@@ -274,21 +269,21 @@ impl<'x> Tasks<'x> {
         self.queue.is_late()
     }
 
-    /// Returns the owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it
+    /// Returns the owner of a task that has ended, its wait unless it was a call, its ticket, and the bytes that it
     /// counted. The slot is free then.
     #[cold]
     pub(super) fn take(
         &mut self,
         slot: usize,
         values: &Values<'_>,
-    ) -> (Site, Option<Waited>, Ticket, usize) {
+    ) -> (Site, Option<Wait>, Ticket, usize) {
         let it = &mut self.slots[slot];
         it.is_running = false;
         self.free.push(slot, it.tool.take());
         match it.more.take() {
             Some(more) => {
                 self.of_calls.remove(&it.call);
-                (more.of, more.waited, more.ticket, it.bytes)
+                (more.of, more.wait, more.ticket, it.bytes)
             }
             None => {
                 let of = values.of_plain(it.call, it.scope);

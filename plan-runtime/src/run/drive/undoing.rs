@@ -1,17 +1,17 @@
 //! The data that a gate gets about undo steps: the undo steps of a call, and the step that a call undoes.
 
-use super::scene::Scene;
+use super::admitting::Admitting;
 use super::task::Site;
 use crate::machine::ScopeId;
 use crate::plan::Role;
 
-impl Scene<'_> {
+impl Admitting<'_, '_> {
     /// Returns the names of the tools in the undo steps of a call: of its step, and of the steps around.
     pub(super) fn undone_by(&self, of: &Site) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (scope, step) in self.steps_around(of) {
-            let plan = self.values.scope(scope).plan;
-            let undo = self.machine.view().undo_of(scope, step);
+            let plan = self.scene.values.scope(scope).plan;
+            let undo = self.scene.machine.view().undo_of(scope, step);
             let actions = undo.map_or_else(Vec::new, |undo| plan.steps[undo].actions());
             for tool in actions.iter().filter_map(|action| action.tool.as_ref()) {
                 if !names.contains(&tool.name) {
@@ -25,11 +25,11 @@ impl Scene<'_> {
     /// Returns the path of the step that a call undoes, if gates have allowed a call of that step.
     pub(super) fn undoes(&self, of: &Site) -> Option<String> {
         self.steps_around(of).find_map(|(scope, step)| {
-            let it = self.values.scope(scope);
+            let it = self.scene.values.scope(scope);
             let Role::Undo(undone) = it.plan.steps[step].role else {
                 return None;
             };
-            let outer = self.outer(scope).map(|outer| outer.path() + ".");
+            let outer = self.scene.outer(scope).map(|outer| outer.path() + ".");
             let is_allowed = it.allowed.contains(&undone);
             is_allowed.then(|| outer.unwrap_or_default() + &it.plan.steps[undone].id)
         })
@@ -39,8 +39,8 @@ impl Scene<'_> {
     pub(super) fn note_allowed(&mut self, of: &Site) {
         let around: Vec<_> = self.steps_around(of).collect();
         for (scope, step) in around {
-            let has_undo = self.machine.view().undo_of(scope, step).is_some();
-            let allowed = &mut self.values.scope_mut(scope).allowed;
+            let has_undo = self.scene.machine.view().undo_of(scope, step).is_some();
+            let allowed = &mut self.scene.values.scope_mut(scope).allowed;
             if has_undo && !allowed.contains(&step) {
                 allowed.push(step);
             }
@@ -50,7 +50,7 @@ impl Scene<'_> {
     /// Returns the step of a call and the steps around it, from the inside to the outside.
     fn steps_around(&self, of: &Site) -> impl Iterator<Item = (ScopeId, usize)> + '_ {
         std::iter::successors(Some((of.scope, of.step)), |(scope, _)| {
-            let owner = self.values.scope(*scope).owner.as_ref()?;
+            let owner = self.scene.values.scope(*scope).owner.as_ref()?;
             Some((owner.at.of.scope, owner.at.of.step))
         })
     }

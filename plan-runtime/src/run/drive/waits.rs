@@ -154,17 +154,6 @@ async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent
     Ok(Arc::new(Sent { value, bytes }))
 }
 
-impl Scene<'_> {
-    /// Returns the end of the time of a loop, and the error after that. With a journal, a replay takes no time.
-    pub(super) fn limit_of_loop(&self, of: &Site) -> Option<(Duration, StepError)> {
-        let inside = self.values.step(of.slot());
-        let inside = inside.filter(|_| self.run.durable.is_none())?;
-        let (_, until) = inside.deadlines.get(&Part::WHOLE)?;
-        let limit = self.values.policy(of).deadline?;
-        Some((*until, StepError::Deadline(limit)))
-    }
-}
-
 impl Values<'_> {
     /// Returns the end of the time of an attempt that begins now, and the error after that.
     pub(super) fn limit_here(&self, clock: &Clock, of: &Site) -> Option<(Duration, StepError)> {

@@ -8,7 +8,6 @@ use super::super::shared::SharedRun;
 use super::super::trace::Span;
 use super::super::watch::{NewAttempt, Watch};
 use super::failures::Errors;
-use super::scene::Scene;
 use super::task::Site;
 use super::values::Values;
 use crate::machine::{Command, MachineView, Part, Question, ScopeId};
@@ -31,21 +30,6 @@ pub(super) struct Watching<'s, 'x> {
     pub(super) run: &'s SharedRun,
 }
 
-impl<'x> Scene<'x> {
-    /// Calls the watch, if the run has a watch.
-    pub(super) fn tell<T>(&mut self, tell: impl FnOnce(&mut Watching<'_, 'x>) -> T) -> Option<T> {
-        let watch = self.watch.as_deref_mut()?;
-        Some(tell(&mut Watching {
-            watch,
-            view: self.machine.view(),
-            values: &mut self.values,
-            errors: &self.errors,
-            clock: &self.clock,
-            run: &self.run,
-        }))
-    }
-}
-
 impl Watching<'_, '_> {
     /// Returns the time of an event of a step. Without a report and observers, the time is not needed.
     pub(super) fn now(&self) -> Duration {
@@ -60,7 +44,6 @@ impl Watching<'_, '_> {
     pub(super) fn see(&mut self, command: &Command) {
         let slot = match command {
             Command::Await(_, place)
-            | Command::Admit(_, place)
             | Command::Evaluate(
                 _,
                 Question::Branch(place, _) | Question::List(place, _) | Question::Amounts(place),
@@ -167,6 +150,7 @@ impl Watching<'_, '_> {
 
     /// Records the start of a wait.
     pub(super) fn wait(&mut self, of: &Site, reason: WaitReason) {
+        self.start(of.scope, of.step);
         if self.watch.keeps.report {
             let element = of.places(self.view);
             if self.watch.wait(of.spot(), element, reason, self.now()) {
@@ -231,13 +215,14 @@ impl Watching<'_, '_> {
             _ => None,
         };
         let element = of.places(self.view);
-        self.watch
-            .retry(of.spot(), (&element, of.attempt()), tool, wait);
+        let (listeners, logs) = (&self.watch.listeners, &self.watch.logs);
+        listeners.retry(logs, of.spot(), (&element, of.attempt()), tool, wait);
     }
 
     /// Records the list of a part of a step.
     pub(super) fn list(&mut self, of: &Site, length: usize) {
-        self.watch.list(of.spot(), &of.places(self.view), length);
+        let (listeners, logs) = (&self.watch.listeners, &self.watch.logs);
+        listeners.list(logs, of.spot(), &of.places(self.view), length);
     }
 
     /// Observes that these elements of a step have their values.

@@ -208,7 +208,7 @@ impl Failed {
             }
             StepError::Arguments(error) => {
                 failed.hushed = error.is_hushed();
-                failed.raised = error.as_raised();
+                failed.raised = Raised::of(error);
             }
             StepError::Output(error) | StepError::Fallback(error) => {
                 failed.hushed = error.is_hushed();
@@ -267,7 +267,7 @@ impl Failed {
             (Kind::Deadline, _) => StepError::Deadline(time),
             (Kind::Value, _) => {
                 let error = match raised {
-                    Some(raised) => ResolveError::of_raised(raised),
+                    Some(raised) => raised.into_error(),
                     None => ResolveError::raised(text.clone(), text.into()),
                 };
                 StepError::Arguments(Arc::new(error.hushed(hushed)))

@@ -3,12 +3,13 @@
 use super::super::catch::catch;
 use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
-use super::super::trace::Span;
+use super::super::shared::SharedRun;
+use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
-use super::Watch;
-use super::log::{NewAttempt, OpenAttempt, ScopeLog, Spot};
+use super::log::{Logs, NewAttempt, OpenAttempt, ScopeLog, Spot};
 use crate::machine::ScopeId;
 use crate::plan::ToolInfo;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Notifies the subscriber of `tracing`. The subscriber may panic, and so may the errors of tools that it writes.
@@ -40,21 +41,40 @@ impl ScopeLog<'_> {
     }
 }
 
-impl Watch<'_> {
+/// The observers of a run, and the subscriber of `tracing`.
+pub(in crate::run) struct Listeners {
+    run: Arc<SharedRun>,
+    /// `true` if an observer or a subscriber listens.
+    pub(super) is_heard: bool,
+}
+
+impl Listeners {
+    pub(super) fn new(run: &Arc<SharedRun>) -> Self {
+        Self {
+            run: Arc::clone(run),
+            is_heard: run.is_observed() || trace::is_on(),
+        }
+    }
+
+    /// Checks for listeners, since subscribers of `tracing` may change while the run waits.
+    pub(in crate::run) fn look(&mut self) {
+        self.is_heard = self.run.is_observed() || trace::is_on();
+    }
+
     /// Returns the log of a scope, if an observer or a subscriber receives its events.
-    fn told(&self, scope: ScopeId) -> Option<&ScopeLog<'_>> {
-        self.logs.log(scope).filter(|_| self.is_heard)
+    fn told<'l, 'x>(&self, logs: &'l Logs<'x>, scope: ScopeId) -> Option<&'l ScopeLog<'x>> {
+        logs.log(scope).filter(|_| self.is_heard)
     }
 
     /// Notifies the observers of an event in a scope, if there are any.
-    fn tell(&self, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
-        if let Some(log) = self.told(scope) {
+    fn tell(&self, logs: &Logs<'_>, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
+        if let Some(log) = self.told(logs, scope) {
             self.run.tell(|observer| tell(log, observer));
         }
     }
 
-    pub(super) fn hear_open(&self, scope: ScopeId) {
-        self.tell(scope, |log, observer| {
+    pub(super) fn open(&self, logs: &Logs<'_>, scope: ScopeId) {
+        self.tell(logs, scope, |log, observer| {
             if log.path.is_none() {
                 observer.plan_started(log.plan);
             }
@@ -66,12 +86,14 @@ impl Watch<'_> {
         });
     }
 
-    pub(super) fn hear_ready(&self, scope: ScopeId, step: usize) {
-        self.tell(scope, |log, observer| observer.step_ready(&log.whole(step)));
+    pub(super) fn ready(&self, logs: &Logs<'_>, scope: ScopeId, step: usize) {
+        self.tell(logs, scope, |log, observer| {
+            observer.step_ready(&log.whole(step))
+        });
     }
 
-    pub(super) fn hear_start(&self, scope: ScopeId, step: usize, was_ready: bool) {
-        self.tell(scope, |log, observer| {
+    pub(super) fn start(&self, logs: &Logs<'_>, scope: ScopeId, step: usize, was_ready: bool) {
+        self.tell(logs, scope, |log, observer| {
             if !was_ready {
                 observer.step_ready(&log.whole(step));
             }
@@ -80,29 +102,35 @@ impl Watch<'_> {
     }
 
     /// Reports a list that a step, or an element of a step, iterates over.
-    pub(in crate::run) fn list(&self, spot: Spot, element: &[usize], length: usize) {
-        self.tell(spot.scope, |log, observer| {
+    pub(in crate::run) fn list(
+        &self,
+        logs: &Logs<'_>,
+        spot: Spot,
+        element: &[usize],
+        length: usize,
+    ) {
+        self.tell(logs, spot.scope, |log, observer| {
             observer.list_started(&log.element(spot.step, element), length);
         });
     }
 
-    pub(super) fn hear_element(&self, spot: Spot, element: &[usize]) {
-        self.tell(spot.scope, |log, observer| {
+    pub(super) fn element(&self, logs: &Logs<'_>, spot: Spot, element: &[usize]) {
+        self.tell(logs, spot.scope, |log, observer| {
             observer.element_finished(&log.element(spot.step, element));
         });
     }
 
     /// Returns the span of an attempt.
-    pub(super) fn span_of(&self, spot: Spot, begun: &NewAttempt) -> Span {
-        let Some(log) = self.told(spot.scope) else {
+    pub(super) fn span_of(&self, logs: &Logs<'_>, spot: Spot, begun: &NewAttempt) -> Span {
+        let Some(log) = self.told(logs, spot.scope) else {
             return Span::none();
         };
         let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
         quietly(Span::none, || Span::attempt(&log.span, &part, begun.number))
     }
 
-    pub(super) fn hear_begun(&self, spot: Spot) {
-        self.tell(spot.scope, |log, observer| {
+    pub(super) fn begun(&self, logs: &Logs<'_>, spot: Spot) {
+        self.tell(logs, spot.scope, |log, observer| {
             if let Some(OpenAttempt { begun, .. }) = log.steps[spot.step].open.get(&spot.element) {
                 let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
                 observer.attempt_started(&part, begun.number);
@@ -110,14 +138,15 @@ impl Watch<'_> {
         });
     }
 
-    pub(super) fn hear_end(
+    pub(super) fn end(
         &self,
+        logs: &Logs<'_>,
         spot: Spot,
         attempt: &OpenAttempt,
         error: Option<&StepError>,
         now: Duration,
     ) {
-        let Some(log) = self.told(spot.scope) else {
+        let Some(log) = self.told(logs, spot.scope) else {
             return;
         };
         quietly(|| (), || attempt.span.outcome(error));
@@ -133,12 +162,13 @@ impl Watch<'_> {
     /// Reports the wait before a further attempt.
     pub(in crate::run) fn retry(
         &self,
+        logs: &Logs<'_>,
         spot: Spot,
         (element, attempt): (&[usize], u32),
         tool: Option<&ToolInfo>,
         wait: Duration,
     ) {
-        let Some(log) = self.told(spot.scope) else {
+        let Some(log) = self.told(logs, spot.scope) else {
             return;
         };
         let part = log.part(spot.step, element, tool);
@@ -147,8 +177,8 @@ impl Watch<'_> {
             .tell(|observer| observer.retrying(&part, attempt, wait));
     }
 
-    pub(super) fn hear_settled(&self, scope: ScopeId, step: usize, by: Option<usize>) {
-        let Some(log) = self.told(scope) else {
+    pub(super) fn settled(&self, logs: &Logs<'_>, scope: ScopeId, step: usize, by: Option<usize>) {
+        let Some(log) = self.told(logs, scope) else {
             return;
         };
         let (whole, it) = (log.whole(step), &log.steps[step]);
@@ -167,8 +197,8 @@ impl Watch<'_> {
         });
     }
 
-    pub(super) fn hear_over(&self, scope: ScopeId, totals: &Totals) {
-        let Some(log) = self.told(scope) else {
+    pub(super) fn over(&self, logs: &Logs<'_>, scope: ScopeId, totals: &Totals) {
+        let Some(log) = self.told(logs, scope) else {
             return;
         };
         let took = log.took.unwrap_or_default();

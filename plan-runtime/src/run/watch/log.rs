@@ -59,8 +59,8 @@ pub(super) struct StepLog {
     /// The number of steps that the step still waits for.
     pub(super) needs: u32,
     pub(super) is_ready: bool,
-    /// `true` after the event of the step's start.
-    pub(super) is_told: bool,
+    /// `true` if the step has done more than to start a call that has not begun.
+    pub(super) has_begun: bool,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
     pub(super) status: Option<Status>,

@@ -22,11 +22,11 @@ use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
 use super::report::{Attempt, Totals};
 use super::shared::SharedRun;
-use super::trace::{self, Span};
+use super::trace::Span;
 use super::{Status, StepError};
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role};
-use heard::quietly;
+use heard::{Listeners, quietly};
 use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,8 +58,7 @@ pub(super) struct Watch<'x> {
     /// The call that the run is.
     around: Option<CallContext>,
     pub(super) logs: Logs<'x>,
-    /// `true` if an observer or a subscriber of `tracing` listens.
-    is_heard: bool,
+    pub(super) listeners: Listeners,
     /// The step that exceeded a limit of the run.
     pub(super) exceeded: Option<Spot>,
     has_reported: bool,
@@ -76,14 +75,14 @@ impl<'x> Watch<'x> {
         around: Option<CallContext>,
         start: Instant,
     ) -> Option<Box<Self>> {
-        let is_heard = run.is_observed() || trace::is_on();
-        (keeps.report || is_heard).then(|| {
+        let listeners = Listeners::new(run);
+        (keeps.report || listeners.is_heard).then(|| {
             Box::new(Self {
                 run: Arc::clone(run),
                 keeps,
                 around,
                 logs: Logs::default(),
-                is_heard,
+                listeners,
                 exceeded: None,
                 has_reported: false,
                 shows_running: false,
@@ -95,17 +94,12 @@ impl<'x> Watch<'x> {
     /// Returns `true` if the report needs only the times of a plain call.
     pub(super) fn needs_only_times(&self) -> bool {
         let captures = self.keeps.arguments || self.keeps.outputs;
-        self.keeps.report && !captures && !self.is_heard
+        self.keeps.report && !captures && !self.listeners.is_heard
     }
 
     /// Returns `true` if the report or an observer needs times.
     pub(super) fn needs_times(&self) -> bool {
         self.keeps.report || self.run.is_observed()
-    }
-
-    /// Checks for listeners, since subscribers of `tracing` may change while the run waits.
-    pub(super) fn look(&mut self) {
-        self.is_heard = self.run.is_observed() || trace::is_on();
     }
 
     /// Opens a scope: the plan, or a scope inside an attempt.
@@ -125,7 +119,7 @@ impl<'x> Watch<'x> {
         let span = quietly(Span::none, || around.in_scope(|| Span::run(plan)));
         let log = ScopeLog::new((plan, graph), path, span, times);
         self.logs.open(scope, log, owner);
-        self.hear_open(scope);
+        self.listeners.open(&self.logs, scope);
     }
 
     /// Records that the values of a scope are dropped.
@@ -148,25 +142,26 @@ impl<'x> Watch<'x> {
 
     /// Reports the start of a step, unless the start was reported.
     pub(super) fn has_started(&mut self, scope: ScopeId, step: usize) {
-        let Some(it) = self.logs.step(scope, step).filter(|_| self.is_heard) else {
+        let Some(it) = self.logs.step(scope, step) else {
             return;
         };
-        if it.started.is_some() && !std::mem::replace(&mut it.is_told, true) {
+        if it.started.is_some() && !std::mem::replace(&mut it.has_begun, true) {
             let was_ready = std::mem::replace(&mut it.is_ready, true);
-            self.hear_start(scope, step, was_ready);
+            self.listeners.start(&self.logs, scope, step, was_ready);
         }
     }
 
     /// Reports the start of an open attempt, whose call has begun.
     pub(super) fn has_begun(&mut self, spot: Spot) {
-        if !self.is_heard {
+        if !self.listeners.is_heard {
             return;
         }
         self.has_started(spot.scope, spot.step);
         if let Some(attempt) = self.logs.attempt(spot)
             && !std::mem::replace(&mut attempt.is_told, true)
         {
-            self.hear_begun(spot);
+            attempt.span.open();
+            self.listeners.begun(&self.logs, spot);
         }
     }
 
@@ -180,15 +175,9 @@ impl<'x> Watch<'x> {
             kept.attempt.withdraw();
         }
         step.is_called = false;
-        let is_call = spot.element == crate::machine::Part::WHOLE;
         let mut attempts = step.attempts.iter();
-        if is_call && step.waits.is_empty() && attempts.all(|it| it.attempt.is_withdrawn()) {
+        if !step.has_begun && attempts.all(|it| it.attempt.is_withdrawn()) {
             step.started = None;
-            // The event of the step's start needs an event of its end.
-            if step.is_told {
-                let settled = Status::NotStarted.into();
-                self.settle(spot.scope, spot.step, settled, Duration::ZERO);
-            }
         }
     }
 
@@ -219,7 +208,7 @@ impl<'x> Watch<'x> {
 
     /// Records the start of an attempt. Returns its span.
     pub(super) fn begin(&mut self, spot: Spot, begun: NewAttempt, now: Duration) -> Span {
-        let span = self.span_of(spot, &begun);
+        let span = self.listeners.span_of(&self.logs, spot, &begun);
         self.log_attempt(spot, begun, now, span.clone());
         span
     }
@@ -310,9 +299,9 @@ impl<'x> Watch<'x> {
         if let Some(kept) = attempt.log.and_then(|at| step.attempts.get_mut(at)) {
             kept.attempt.end(now.saturating_sub(began), error);
         }
-        self.hear_end(spot, &attempt, error, now);
+        self.listeners.end(&self.logs, spot, &attempt, error, now);
         for element in &attempt.finished {
-            self.hear_element(spot, element);
+            self.listeners.element(&self.logs, spot, element);
         }
     }
 
@@ -320,7 +309,9 @@ impl<'x> Watch<'x> {
     pub(super) fn finish(&mut self, spot: Spot, elements: Vec<Vec<usize>>) {
         match self.logs.attempt(spot) {
             Some(attempt) => attempt.finished.extend(elements),
-            None => elements.iter().for_each(|it| self.hear_element(spot, it)),
+            None => elements
+                .iter()
+                .for_each(|it| self.listeners.element(&self.logs, spot, it)),
         }
     }
 
@@ -378,7 +369,10 @@ impl<'x> Watch<'x> {
         it.waits.end_all(now.saturating_sub(began));
         it.status = Some(settled.status);
         it.element = settled.element;
-        self.hear_settled(scope, step, settled.by);
+        // In a resumed run, observers receive no start of a call that only an earlier process may have begun.
+        if it.has_begun || it.started.is_none() {
+            self.listeners.settled(&self.logs, scope, step, settled.by);
+        }
         self.release(scope, step);
     }
 
@@ -400,7 +394,7 @@ impl<'x> Watch<'x> {
             if let Some(it) = self.logs.step(scope, dependent) {
                 it.needs = it.needs.saturating_sub(1);
                 if it.needs == 0 && !std::mem::replace(&mut it.is_ready, true) {
-                    self.hear_ready(scope, dependent);
+                    self.listeners.ready(&self.logs, scope, dependent);
                 }
             }
         }
@@ -473,7 +467,7 @@ impl<'x> Watch<'x> {
         let took = now.saturating_sub(log.began);
         if log.took.replace(took).is_none() {
             let totals = Totals::of(log.steps.iter().map(|step| step.status(false)));
-            self.hear_over(scope, &totals);
+            self.listeners.over(&self.logs, scope, &totals);
         }
     }
 }

@@ -31,11 +31,6 @@ impl Waits {
         is_new
     }
 
-    /// Returns `true` if the step has not waited.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ended.is_empty() && self.open.is_empty()
-    }
-
     /// Lets an open wait begin at this time or later.
     pub(super) fn shorten(&mut self, element: u32, since: Duration) {
         if let Some(wait) = self.open.get_mut(&element) {

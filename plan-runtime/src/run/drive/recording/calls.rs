@@ -1,6 +1,7 @@
 //! Records of calls.
 
 use super::super::super::StepError;
+use super::super::super::catch::locked;
 use super::super::super::clock::Clock;
 use super::super::super::context::CallContext;
 use super::super::super::durable::{self, Durable, Recorded};
@@ -9,7 +10,6 @@ use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
 use super::super::super::throttle::Turn;
 use super::super::super::timer::{Timer, before};
-use super::super::super::trace::Span;
 use super::super::admission::Admission;
 use super::super::scene::{Host, Scene};
 use super::super::starting::Starting;
@@ -23,8 +23,7 @@ use crate::machine::{CallId, Event, ScopeId};
 use crate::resolve::{StoredValue, resolve};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The calls of a run that are to be recorded.
@@ -32,6 +31,8 @@ pub(in super::super) struct CallRecords {
     durable: Arc<Durable>,
     /// The calls that are to be recorded.
     due: HashMap<CallId, Due>,
+    /// The calls that are held back no longer, until the driver takes them.
+    begun: Arc<Mutex<Vec<Site>>>,
     /// The calls of the plan itself that have ended, and whose records have not had their turns.
     ending: HashSet<CallId>,
 }
@@ -46,7 +47,7 @@ struct Due {
     limit: Option<(Duration, StepError)>,
     context: Option<CallContext>,
     /// `false` as long as a call of a live run is held back.
-    has_begun: Arc<AtomicBool>,
+    has_begun: bool,
 }
 
 /// The turn that a throttled call still has to wait for, with the timer of the wait.
@@ -57,6 +58,7 @@ impl CallRecords {
         Self {
             durable,
             due: HashMap::new(),
+            begun: Arc::default(),
             ending: HashSet::new(),
         }
     }
@@ -73,11 +75,19 @@ impl CallRecords {
 
     /// Returns the calls that are held back.
     pub(in super::super) fn unbegun(&self) -> impl Iterator<Item = CallId> {
-        let held = self
-            .due
-            .iter()
-            .filter(|(_, due)| !due.has_begun.load(Ordering::Relaxed));
+        let held = self.due.iter().filter(|(_, due)| !due.has_begun);
         held.map(|(call, _)| *call)
+    }
+
+    /// Returns the calls that have begun since the last call of this method.
+    pub(in super::super) fn take_begun(&mut self) -> Vec<Site> {
+        let begun = std::mem::take(&mut *locked(&self.begun));
+        for of in &begun {
+            if let Some(due) = self.due.get_mut(&of.call) {
+                due.has_begun = true;
+            }
+        }
+        begun
     }
 
     /// Takes the end of a call from its record. Returns `false` if the driver has to make the call.
@@ -119,12 +129,12 @@ impl CallRecords {
         let attempt = it.of.attempt();
         scene.values.held.charge(it.action, attempt == 1)?;
         let tool = it.action.tool.as_ref();
-        let span = scene.tell(|told| {
-            let span = told.begin_at(&it.of, (attempt, started), tool);
+        let begun = scene.tell(|told| {
+            told.begin_at(&it.of, (attempt, started), tool)?;
             told.watch.has_begun(it.of.spot());
-            span
+            Ok(())
         });
-        let span = span.unwrap_or_else(|| Ok(Span::none()))?;
+        begun.unwrap_or(Ok(()))?;
         if admission.is_some_and(|admission| admission.is_changed(&it.of)) {
             scene.tell(|told| told.watch.changed(it.of.spot()));
         }
@@ -142,8 +152,7 @@ impl CallRecords {
             result
         });
         tasks.count_call();
-        let ticket = Ticket::new(None, None, span);
-        tasks.push_part(it.of, future, ticket, 0);
+        tasks.push_part(it.of, future, Ticket::none(), 0);
         self.end_later(scene, &it.of);
         Ok(true)
     }
@@ -177,7 +186,7 @@ impl CallRecords {
             limit,
             context: None,
             // The call may have begun before a crash.
-            has_begun: Arc::new(AtomicBool::new(!self.durable.is_live())),
+            has_begun: !self.durable.is_live(),
         };
         self.due.insert(it.of.call, due);
         // An attempt that would begin too late ends like the previous attempt.
@@ -200,12 +209,11 @@ impl CallRecords {
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
         let durable = Arc::clone(&self.durable);
-        let (mut limit, mut has_begun) = (None, None);
-        if let Some(due) = self.due.get_mut(&of.call) {
+        let (of, begun) = (*of, Arc::clone(&self.begun));
+        let limit = self.due.get_mut(&of.call).and_then(|due| {
             due.context = context.cloned();
-            limit = due.limit.take();
-            has_begun = Some(Arc::clone(&due.has_begun));
-        }
+            due.limit.take()
+        });
         let future = match limit {
             None => future,
             Some((limit, error)) => {
@@ -213,14 +221,12 @@ impl CallRecords {
                 once(async { before(future, limit).await.flatten() })
             }
         };
-        once(held_back(durable, async {
+        once(held_back(durable, async move {
             let _turn = match turn {
                 Some((turn, timer)) => Some(turn.come(timer).await),
                 None => None,
             };
-            if let Some(has_begun) = has_begun {
-                has_begun.store(true, Ordering::Relaxed);
-            }
+            locked(&begun).push(of);
             future.await
         }))
     }
@@ -239,7 +245,7 @@ impl CallRecords {
     pub(super) fn forget(&mut self, call: CallId) -> bool {
         self.ending.remove(&call);
         let due = self.due.remove(&call);
-        due.is_none_or(|due| due.has_begun.load(Ordering::Relaxed))
+        due.is_none_or(|due| due.has_begun)
     }
 
     /// Keeps the error of an attempt of a step with a deadline, in case the next attempt would start too late.
