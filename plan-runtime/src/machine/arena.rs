@@ -191,7 +191,7 @@ impl Pending {
 
 impl StepRun {
     /// Returns `true` if an attempt or an element may start.
-    fn may_go_on(&self) -> bool {
+    pub(super) fn may_go_on(&self) -> bool {
         let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
         may_start
             && !self.is.deferred

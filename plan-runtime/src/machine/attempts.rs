@@ -3,7 +3,7 @@
 use super::engine::Core;
 use super::event::{CallError, Command, Pause};
 use super::failures::{Cutoff, Failures, Reason};
-use super::ids::{AttemptId, BodyId, RunId};
+use super::ids::{AttemptId, BodyId, RowId, RunId};
 use super::nodes::Recovery;
 use super::parts::{Activity, Attempt, AttemptPhase, Owner, WHOLE};
 use super::rows::{CallKind, OpenQuestion};
@@ -12,25 +12,6 @@ use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
-    /// Fails an attempt whose time limit passed before its start. Returns `false` if the attempt may start.
-    pub(super) fn fail_late(&mut self, run: RunId, attempt: AttemptId) -> bool {
-        let it = &mut self.state.runs[run];
-        let tried = &mut it.attempts[attempt];
-        let Some(late) = tried.late.take() else {
-            return false;
-        };
-        tried.activity = Activity::Nothing;
-        let failed = tried.failed.take();
-        let (element, number, body) = (tried.element, tried.number, tried.body);
-        self.state.end_attempt(run, attempt);
-        let failures = match failed {
-            Some(failures) => *failures,
-            None => self.state.view().error_in(run, element, number, late),
-        };
-        self.fail_body(run, body, element, failures);
-        true
-    }
-
     /// Begins an attempt, now or as soon as there is a permit.
     pub(super) fn begin_attempt(&mut self, run: RunId, tried: Attempt, turn: Turn) {
         let it = &mut self.state.runs[run];
@@ -82,18 +63,23 @@ impl Core {
                 Activity::Await(call)
             }
             StepBody::Loop(row) | StepBody::Scope(row) => {
-                match self.begin_scope(row, Some(Owner { run, attempt })) {
-                    Ok(scope) => Activity::Scope(scope),
-                    Err(full) => return self.state.overflow(run, attempt, full),
-                }
+                self.begin_inside(run, attempt, row);
+                return self.state.limit_attempt(run, attempt);
             }
-            StepBody::If(..) | StepBody::For(_) => Activity::Nothing,
+            StepBody::If(..) | StepBody::For(_) => return,
         };
-        let it = &mut self.state.runs[run];
-        let tried = &mut it.attempts[attempt];
-        (tried.activity, tried.failed) = (activity, None);
-        it.active += 1;
+        self.state.begin_activity(run, attempt, activity);
         self.state.limit_attempt(run, attempt);
+    }
+
+    /// Begins a scope in an attempt. If the scope exceeds the capacity, the run ends.
+    pub(super) fn begin_inside(&mut self, run: RunId, attempt: AttemptId, row: RowId) {
+        match self.begin_scope(row, Some(Owner { run, attempt })) {
+            Ok(scope) => self
+                .state
+                .begin_activity(run, attempt, Activity::Scope(scope)),
+            Err(full) => self.state.overflow(run, attempt, full),
+        }
     }
 
     /// Handles the end of an attempt.
@@ -112,6 +98,13 @@ impl Core {
         let inside = tried.inside();
         let is_kept = result.is_ok() && inside.is_some() && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
+        // No failure contains the failures that the scope has absorbed.
+        if let (Ok(()), Some(scope), false) = (&result, inside, is_kept) {
+            let absorbed = self.state.view().absorbed_of(scope);
+            self.state.runs[run].left.add(absorbed);
+        }
+        let it = &mut self.state.runs[run];
+        let tried = &mut it.attempts[attempt];
         tried.phase = if is_kept {
             AttemptPhase::Kept
         } else {
@@ -229,9 +222,10 @@ impl Core {
 
     /// Handles the final failure of an element.
     pub(super) fn fail(&mut self, run: RunId, element: u32, failures: Failures) {
+        let is_doomed = self.is_doomed(run);
         let it = &mut self.state.runs[run];
         let is_recovered = match self.state.tables.colds[it.cold].each {
-            _ if element == WHOLE || it.is.doomed => false,
+            _ if element == WHOLE || is_doomed => false,
             Recovery::Catch => true,
             Recovery::Replace => !failures.is_lasting(),
             Recovery::No => false,
@@ -250,8 +244,8 @@ impl Core {
         }
     }
 
-    /// Records the failure of an element, after which no other part of the step starts. Elements that wait for another
-    /// attempt have failed as well.
+    /// Records the failure of an element, after which no other part of the step starts. Waits for values end. Elements that wait for another attempt have
+    /// failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, failures: Failures) {
         let it = &mut self.state.runs[run];
         let has_failed = it.failed.is_some();
@@ -268,7 +262,7 @@ impl Core {
                 continue;
             }
             let tried = &mut it.attempts[attempt];
-            if tried.is_pending() {
+            if tried.waits() {
                 let element = tried.element;
                 if let Some(failures) = tried.failed.take() {
                     it.note(element, *failures);
@@ -287,12 +281,14 @@ impl Core {
         it.is.cut = true;
         it.pending.queue.clear();
         self.state.drop_all_questions(run);
+        // No attempt and no round follows, so time limits no longer matter.
+        self.state.unlimit_loop(run);
         for attempt in self.state.runs[run].attempts.in_order() {
-            let it = &self.state.runs[run];
-            if !it.attempts.runs(attempt) {
+            if !self.state.runs[run].attempts.runs(attempt) {
                 continue;
             }
-            match it.attempts[attempt].activity {
+            self.state.drop_timers(run, attempt);
+            match self.state.runs[run].attempts[attempt].activity {
                 Activity::Scope(scope) => self.cut_scope(scope, cutoff),
                 Activity::Call(call) if waits && self.state.certain.contains(&call) => {}
                 _ => self.state.end_attempt(run, attempt),
@@ -316,22 +312,22 @@ impl Core {
                 tried.late = Some(late);
                 self.cut_scope(scope, Cutoff::Limit);
             }
-            // The attempt begins too late.
-            Activity::Ready | Activity::Asked(_) => tried.late = Some(late),
             Activity::Call(call) if self.state.certain.contains(&call) => tried.late = Some(late),
-            Activity::Backoff(_) => {
+            // The attempt would begin too late.
+            Activity::Ready | Activity::Asked(_) | Activity::Backoff(_) | Activity::Every => {
                 let (body, failed) = (tried.body, tried.failed.take());
                 self.state.end_attempt(run, attempt);
                 self.todo.push_back(Todo::Run(run));
-                self.fail_body(run, body, element, *failed.unwrap_or_default());
+                let failures = match failed {
+                    Some(failures) => *failures,
+                    None => self.state.view().error_in(run, element, number, reached),
+                };
+                self.fail_body(run, body, element, failures);
             }
-            Activity::Call(_) | Activity::Await(_) | Activity::Every | Activity::Nothing => {
-                // The time limit of the element continues in the next attempt.
-                let deadline = tried.deadline.take();
-                self.state.end_attempt(run, attempt);
-                let it = &mut self.state.runs[run];
-                it.running += 1;
-                it.attempts[attempt].deadline = deadline;
+            Activity::Call(_) | Activity::Await(_) | Activity::Nothing => {
+                if let Some(call) = self.state.take_call(run, attempt) {
+                    self.state.drop_call(call);
+                }
                 let failures = self.state.view().error_in(run, element, number, reached);
                 self.attempt_ended(run, attempt, Err(failures));
             }
@@ -361,7 +357,7 @@ impl Core {
             }
             (Ok(_), _) if round + 1 >= most => {
                 let reason = Reason::TooManyRounds(most);
-                Failures::of(view.failure_in(run, element, number, reason))
+                Failures::of(view.failure_at(it.slot, element, number, reason))
             }
             (Ok(_), Some(late)) => view.error_in(run, element, number, late),
             (Ok(_), None) if is_stopping => {

@@ -94,6 +94,13 @@ impl MachineState {
         Some(call)
     }
 
+    pub(super) fn begin_activity(&mut self, run: RunId, attempt: AttemptId, activity: Activity) {
+        let it = &mut self.runs[run];
+        let tried = &mut it.attempts[attempt];
+        (tried.activity, tried.failed) = (activity, None);
+        it.active += 1;
+    }
+
     /// Drops the call or the wait of an attempt.
     pub(super) fn end_attempt(&mut self, run: RunId, attempt: AttemptId) {
         self.drop_timers(run, attempt);

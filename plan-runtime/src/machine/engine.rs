@@ -259,9 +259,7 @@ impl Machine {
         core.todo.push_back(Todo::Run(run));
         let pending = &mut core.state.runs[run].pending;
         if let Some((_, attempt)) = pending.again.pop_first() {
-            if !core.fail_late(run, attempt) {
-                core.admit_or_start(run, attempt);
-            }
+            core.admit_or_start(run, attempt);
         } else if let Some((body, element)) = pending.queue.pop_front() {
             core.enter(run, body, element, Turn::Now);
         }

@@ -15,8 +15,8 @@ pub enum Event {
     Admitted(CallId),
     /// A call no longer has to wait for the driver. The machine asks again when the attempt is first in line and has a permit.
     Allowed(CallId),
-    /// The driver cannot decide about the call now, because too many calls already wait for decisions. The machine asks again only after the driver
-    /// has decided about another call.
+    /// The driver cannot decide about the call now, because too many calls of the run already wait for decisions. The machine asks again after the driver
+    /// has decided about another call. If no call waits for a decision, the machine asks again at once.
     Deferred(CallId),
     /// The driver did not make a call that the machine has started, so the call waits for its admission again. Only a driver that views a recorded run
     /// withdraws calls, and this driver never admits the call again.

@@ -5,7 +5,7 @@ use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId, StepSta
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, CallId, ErrorId, ScopeId, StepSlot};
 use super::nodes::Amounts;
-use super::parts::{Activity, Owner, Phase, WHOLE};
+use super::parts::{Activity, Phase, WHOLE};
 use super::rows::{Asker, COLD_CALLS, CallKind, CallRow, OpenQuestion};
 use super::state::{Todo, Turn};
 
@@ -90,9 +90,7 @@ impl Machine {
     fn admitted(&mut self, call: CallId) {
         let core = &mut self.core;
         if let Some((run, attempt)) = core.state.take_asked(call) {
-            if !core.fail_late(run, attempt) {
-                core.start_attempt(run, attempt);
-            }
+            core.start_attempt(run, attempt);
             core.todo.push_back(Todo::Run(run));
         }
     }
@@ -118,25 +116,24 @@ impl Machine {
         state.wait_in_line(run, attempt);
     }
 
-    /// Opens the plan behind a call.
+    /// Opens the plan behind a call. If the call has outlasted a cut or a time limit, because its end was certain, the plan does not begin.
     fn opened(&mut self, call: CallId) {
         let core = &mut self.core;
-        let Some((row, body)) = core.state.view().opening(call) else {
+        let Some((row, plan)) = core.state.view().opening(call) else {
             return;
         };
         let CallRow { run, attempt, .. } = row;
-        core.state.calling -= 1;
         core.state.certain.remove(&call);
-        core.state.calls.close(call);
-        let result = core.begin_scope(body, Some(Owner { run, attempt }));
-        let tried = &mut core.state.runs[run].attempts[attempt];
-        match result {
-            Ok(scope) => tried.activity = Activity::Scope(scope),
-            Err(full) => {
-                tried.activity = Activity::Nothing;
-                core.state.overflow(run, attempt, full);
-            }
+        core.state.take_call(run, attempt);
+        let cutoff = core.cutoff_of(run, attempt);
+        if cutoff.is_none() {
+            return core.begin_inside(run, attempt, plan);
         }
+        let failures = Failures {
+            cutoff,
+            ..Failures::default()
+        };
+        core.attempt_ended(run, attempt, Err(failures));
     }
 
     /// Takes an answer, unless the answer no longer matters.
@@ -155,8 +152,9 @@ impl Machine {
             Answer::Failed(error) => Err(error),
         };
         match asked {
-            OpenQuestion::Inputs(scope) => core.inputs_made(scope, number),
-            OpenQuestion::Output(scope) => core.output_made(scope, number.err()),
+            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
+                core.value_made(scope, number.err());
+            }
             OpenQuestion::Fallback { run, element } => core.fallback_made(run, element, number),
             OpenQuestion::Body { run, body, element } => {
                 core.body_answered(run, body, element, number);

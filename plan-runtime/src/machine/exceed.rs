@@ -44,8 +44,8 @@ impl Machine {
             }
             OpenQuestion::Amounts(run) => (run, WHOLE, 0),
         };
-        let failure = view.failure_in(run, element, attempts, reason);
         let slot = state.runs[run].slot;
+        let failure = view.failure_at(slot, element, attempts, reason);
         self.exceed(failure, Some(slot));
     }
 

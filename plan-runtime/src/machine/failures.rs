@@ -104,8 +104,6 @@ pub struct StepFailure {
     /// `true` if [`Recovery::Replace`](super::Recovery::Replace) must not absorb the failure. [`Recovery::Catch`](super::Recovery::Catch) may absorb
     /// it.
     pub lasting: bool,
-    /// The number of attempts.
-    pub attempts: u32,
     /// The steps that did not run because of the failure.
     pub blocked: Vec<Trail>,
     /// The duty of the step.
@@ -126,17 +124,21 @@ pub struct Failures {
 }
 
 impl StepFailure {
-    /// Creates a failure of the first attempt of work.
+    /// Creates a failure of work.
     pub(super) fn new(trail: Trail, reason: Reason) -> Self {
         Self {
             trail,
             reason,
             transient: false,
             lasting: false,
-            attempts: 1,
             blocked: Vec::new(),
             role: FailureRole::Work,
         }
+    }
+
+    /// Returns the number of attempts of the step or the element.
+    pub fn attempts(&self) -> u32 {
+        self.trail.0.last().map_or(1, |it| it.attempt)
     }
 
     /// Adds the properties of an error of the driver.
@@ -158,6 +160,11 @@ impl Failures {
     /// Returns `true` if another value may not replace the failure.
     pub(super) fn is_lasting(&self) -> bool {
         !self.not_undone.is_empty() || self.steps.iter().any(|it| it.lasting)
+    }
+
+    /// Returns the number of attempts of the first failure.
+    pub(super) fn attempts(&self) -> u32 {
+        self.steps.first().map_or(1, StepFailure::attempts)
     }
 
     pub(super) fn of(failure: StepFailure) -> Self {

@@ -302,7 +302,7 @@ pub(super) struct RunFlags {
     pub(super) skipped: bool,
     /// Calls of the step were dropped, or an element or an attempt will not start.
     pub(super) cut: bool,
-    /// The scope around the step was ended before its time, so that no value replaces a failure.
+    /// The step had failed when its calls were dropped, so that no value replaces the failure.
     pub(super) doomed: bool,
     /// The driver cannot decide about a further call now.
     pub(super) deferred: bool,
@@ -467,11 +467,15 @@ impl Attempt {
         self.inside().filter(|_| self.phase == AttemptPhase::Kept)
     }
 
-    /// Returns `true` if the attempt has not started.
-    pub(super) fn is_pending(&self) -> bool {
+    /// Returns `true` if the attempt has not started, or waits for a value from outside.
+    pub(super) fn waits(&self) -> bool {
         matches!(
             self.activity,
-            Activity::Ready | Activity::Asked(_) | Activity::Backoff(_)
+            Activity::Ready
+                | Activity::Asked(_)
+                | Activity::Backoff(_)
+                | Activity::Every
+                | Activity::Await(_)
         )
     }
 }

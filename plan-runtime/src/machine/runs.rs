@@ -2,12 +2,12 @@
 
 use super::engine::Core;
 use super::event::{CallError, StepStatus};
-use super::failures::{Cutoff, Failures, Reason};
+use super::failures::Cutoff;
 use super::ids::{AttemptId, BodyId, RunId, StepSlot};
 use super::nodes::Recovery;
 use super::parts::{Activity, Attempt, AttemptPhase, RunFlags, StepRun, WHOLE};
 use super::rows::OpenQuestion;
-use super::state::{Todo, Turn};
+use super::state::{Reaction, Todo, Turn};
 use super::tables::StepBody;
 use std::sync::Arc;
 
@@ -26,14 +26,9 @@ impl Core {
                 it.outstanding -= 1;
                 return;
             };
-            let failed = absorbed
-                .as_ref()
-                .and_then(|failures| failures.steps.first());
-            let attempts = failed.map_or(1, |it| it.attempts);
-            let reason = Reason::Error(error.error);
-            let mut failure = self.state.view().failure_in(run, element, attempts, reason);
-            failure.transient = error.transient;
-            return self.fail_run(run, element, Failures::of(failure));
+            let attempts = absorbed.map_or(1, |it| it.attempts());
+            let failures = self.state.view().error_in(run, element, attempts, error);
+            return self.fail_run(run, element, failures);
         }
         let Some(failed) = it.failed.take() else {
             return;
@@ -46,8 +41,8 @@ impl Core {
             self.state.scopes[scope].left.add_absorbed(old);
             return self.finish_step(scope, slot, StepStatus::Recovered, None);
         };
-        let attempts = old.steps.first().map_or(1, |it| it.attempts);
-        let mut failures = self.state.view().error_in(run, element, attempts, error);
+        let view = self.state.view();
+        let mut failures = view.error_in(run, element, old.attempts(), error);
         failures.add(old.of_undo_steps());
         self.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
@@ -163,6 +158,7 @@ impl Core {
             it.is.cut = true;
             it.pending.queue.clear();
         }
+        self.start_waits(run);
         self.state.line_up_run(run);
         let it = &mut self.state.runs[run];
         if it.running > 0 || !it.questions.is_empty() || !it.pending.queue.is_empty() {
@@ -203,13 +199,50 @@ impl Core {
         self.finish_step(scope, slot, status, None);
     }
 
+    /// Starts the next elements, as long as they are waits, which need no permit.
+    fn start_waits(&mut self, run: RunId) {
+        loop {
+            let it = &mut self.state.runs[run];
+            match it.pending.queue.front() {
+                Some(&(body, element))
+                    if self.state.tables.bodies[body] == StepBody::Await && it.may_go_on() =>
+                {
+                    it.pending.queue.pop_front();
+                    self.enter(run, body, element, Turn::Now);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Returns `true` if the scope around a step was cut, or if the step had failed before another step ended its work. No value replaces a failure of the
+    /// step.
+    pub(super) fn is_doomed(&self, run: RunId) -> bool {
+        let it = &self.state.runs[run];
+        let is_cut = self.state.scopes[it.scope].cutoff.is_some();
+        it.is.doomed || is_cut && self.state.hot[it.slot].is_work()
+    }
+
+    /// Returns the cause that has ended the calls of an attempt, except calls with certain ends.
+    pub(super) fn cutoff_of(&self, run: RunId, attempt: AttemptId) -> Option<Cutoff> {
+        let it = &self.state.runs[run];
+        if it.attempts[attempt].late.is_some() {
+            return Some(Cutoff::Limit);
+        }
+        let around = &self.state.scopes[it.scope];
+        let is_beside = around.is_stopping && self.reaction == Reaction::Cancel;
+        let cutoff = around.cutoff.or(is_beside.then_some(Cutoff::Beside));
+        cutoff.filter(|_| self.state.hot[it.slot].is_work())
+    }
+
     /// Ends a step after a failure or a cut. The elements of the step are already undone.
     fn end_failed(&mut self, run: RunId) {
+        let is_doomed = self.is_doomed(run);
         let it = &mut self.state.runs[run];
         let cold = &self.state.tables.colds[it.cold];
         let is_absorbed = match (&it.failed, cold.recovery) {
             (None, _) => false,
-            _ if it.is.doomed => false,
+            _ if is_doomed => false,
             (_, Recovery::Catch) => true,
             (Some(failed), Recovery::Replace) => !failed.1.is_lasting() && !it.left.is_lasting(),
             (_, Recovery::No) => false,
@@ -256,8 +289,7 @@ impl Core {
                 continue;
             }
             let tried = &mut it.attempts[attempt];
-            let is_wait = matches!(tried.activity, Activity::Await(_) | Activity::Every);
-            if !is_wait && !tried.is_pending() {
+            if !tried.waits() {
                 continue;
             }
             let (body, element, failed) = (tried.body, tried.element, tried.failed.take());
@@ -271,18 +303,21 @@ impl Core {
     }
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
-    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
+    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff) {
         if self.state.runs[run].is.ended {
             return;
         }
-        // If the driver was about to replace the failure of the step, the failure stays: the step has failed before.
-        let has_failed = self.state.drop_questions(run, |asked| {
+        // If the elements of the step are undone, or the driver was about to replace the failure of the step, the failure stays: the step has
+        // failed before.
+        let asked = self.state.drop_questions(run, |asked| {
             matches!(asked, OpenQuestion::Fallback { element: WHOLE, .. })
         });
         let it = &mut self.state.runs[run];
-        it.is.doomed |= is_doomed || has_failed;
+        let mut attempts = it.attempts.rows.iter();
+        it.is.doomed |= asked || attempts.any(|it| it.phase == AttemptPhase::IsUndone);
         let waits = it.failed.is_none();
-        if let Some(failed) = it.failed.take_if(|it| !has_failed && !it.1.is_lasting()) {
+        let is_doomed = it.is.doomed;
+        if let Some(failed) = it.failed.take_if(|it| !is_doomed && !it.1.is_lasting()) {
             it.left.add(failed.1.of_undo_steps());
         }
         self.cut_attempts(run, cutoff, waits);

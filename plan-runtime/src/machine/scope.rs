@@ -28,30 +28,27 @@ impl Core {
         Ok(scope)
     }
 
-    /// Handles the inputs of a scope, or the failure of the driver to make them.
-    pub(super) fn inputs_made(&mut self, scope: ScopeId, result: Result<u32, CallError>) {
-        let it = &mut self.state.scopes[scope];
-        let (Err(error), Some(Owner { run, attempt })) = (result, it.owner) else {
-            return self.begin_work(scope);
-        };
-        it.phase = Phase::Over;
-        let tried = &self.state.runs[run].attempts[attempt];
-        let (element, number) = (tried.element, tried.number);
-        let failures = self.state.view().error_in(run, element, number, error);
-        self.attempt_ended(run, attempt, Err(failures));
-    }
-
-    /// Handles the value of a scope, or the failure of the driver to make the value.
-    pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
+    /// Handles the inputs or the value of a scope, or the failure of the driver to make them. Without its inputs, the scope ends.
+    pub(super) fn value_made(&mut self, scope: ScopeId, error: Option<CallError>) {
+        let has_begun = self.state.scopes[scope].phase != Phase::Inputs;
         let Some(error) = error else {
-            return self.begin_always(scope);
+            return if has_begun {
+                self.begin_always(scope)
+            } else {
+                self.begin_work(scope)
+            };
         };
         let trail = self.state.view().trail_of(scope);
         let failure = StepFailure::new(trail, Reason::Error(error.error)).by(error);
         let it = &mut self.state.scopes[scope];
         it.has_failed = true;
         it.left.add(Failures::of(failure));
-        self.begin_undo(scope);
+        if has_begun {
+            self.begin_undo(scope);
+        } else {
+            it.phase = Phase::Over;
+            self.todo.push_back(Todo::Over(scope));
+        }
     }
 
     /// Queues a step for the next permit. A wait for a value needs no permit.
@@ -216,7 +213,6 @@ impl Core {
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = Arc::clone(&self.state.tables);
         let row = self.state.scopes[scope].row;
-        let is_doomed = self.state.scopes[scope].cutoff.is_some();
         for step in tables.rows[row].steps() {
             let slot = self.state.scopes[scope].slot(step);
             let hot = &mut self.state.hot[slot];
@@ -233,7 +229,7 @@ impl Core {
                 self.state.calling -= 1;
                 self.state.drop_call(CallId(slot.0));
             } else if let Some(run) = self.state.run_of(scope, step) {
-                self.cut_run(run, cutoff, is_doomed);
+                self.cut_run(run, cutoff);
             }
         }
         self.todo.push_back(Todo::Scope(scope));

@@ -347,42 +347,22 @@ impl<'m> MachineView<'m> {
         Trail(parts)
     }
 
-    /// Returns the failure of an element.
-    pub(super) fn failure_in(
-        self,
-        run: RunId,
-        element: u32,
-        attempts: u32,
-        reason: Reason,
-    ) -> StepFailure {
-        let it = &self.0.runs[run];
-        let mut trail = self.trail(it.scope, it.step);
-        if let Some(last) = trail.0.last_mut() {
-            last.element = it.places(element);
-            last.attempt = attempts;
-        }
-        StepFailure {
-            attempts,
-            ..StepFailure::new(trail, reason)
-        }
-    }
-
     /// Returns the failure of a step at a slot, or of an element of the step.
     pub(super) fn failure_at(
         self,
         slot: StepSlot,
         element: u32,
-        attempts: u32,
+        attempt: u32,
         reason: Reason,
     ) -> StepFailure {
         let scope = self.scope_of(slot);
-        match self.run(slot) {
-            Some(run) => self.failure_in(run, element, attempts, reason),
-            None => StepFailure {
-                attempts,
-                ..StepFailure::new(self.trail(scope, self.0.scopes[scope].step(slot)), reason)
-            },
-        }
+        let mut trail = self.trail_of(scope);
+        trail.0.push(TrailPart {
+            step: self.0.scopes[scope].step(slot),
+            element: self.places(slot, element),
+            attempt,
+        });
+        StepFailure::new(trail, reason)
     }
 
     /// Returns the failure of an element by an error of the driver.
@@ -390,11 +370,11 @@ impl<'m> MachineView<'m> {
         self,
         run: RunId,
         element: u32,
-        attempts: u32,
+        attempt: u32,
         error: CallError,
     ) -> Failures {
         let reason = Reason::Error(error.error);
-        let failure = self.failure_in(run, element, attempts, reason);
+        let failure = self.failure_at(self.0.runs[run].slot, element, attempt, reason);
         Failures::of(failure.by(error))
     }
 
@@ -450,19 +430,24 @@ impl<'m> MachineView<'m> {
 
     /// Returns the lasting failures that a step and its kept scopes have absorbed.
     pub(super) fn absorbed_in(self, run: RunId) -> Failures {
-        let Self(state) = self;
-        let it = &state.runs[run];
+        let it = &self.0.runs[run];
         let mut absorbed = it.left.clone();
         for scope in it.attempts.rows.iter().filter_map(Attempt::kept) {
-            let it = &state.scopes[scope];
-            absorbed.add(it.left.clone());
-            // Only always steps can fail in a scope that has succeeded.
-            for failures in it.failures.values() {
-                absorbed.add(failures.clone().of_undo_steps());
-            }
-            for run in it.runs.iter().flatten() {
-                absorbed.add(self.absorbed_in(*run));
-            }
+            absorbed.add(self.absorbed_of(scope));
+        }
+        absorbed
+    }
+
+    /// Returns the lasting failures that a scope that has succeeded has absorbed.
+    pub(super) fn absorbed_of(self, scope: ScopeId) -> Failures {
+        let it = &self.0.scopes[scope];
+        let mut absorbed = it.left.clone();
+        // Only always steps can fail in a scope that has succeeded.
+        for failures in it.failures.values() {
+            absorbed.add(failures.clone().of_undo_steps());
+        }
+        for run in it.runs.iter().flatten() {
+            absorbed.add(self.absorbed_in(*run));
         }
         absorbed
     }

@@ -248,7 +248,7 @@ impl<'x> Errors<'x> {
                         .filter(|_| !step.body.has_blocks())
                         .cloned(),
                     error,
-                    attempts: failure.attempts,
+                    attempts: failure.attempts(),
                     blocked: Vec::new(),
                     role: Role::Work,
                 }]
@@ -284,7 +284,7 @@ impl<'x> Errors<'x> {
         let error = self.step_error(view, around, failures);
         let place = self.place(view, part);
         let path = format!("{}{}", place.step, crate::error::Elements(&place.element));
-        crate::Failure::of_step(path, &error, first.attempts)
+        crate::Failure::of_step(path, &error, first.attempts())
     }
 
     /// Returns the failure of a step as an error. `around` is the number of scopes around the step.

@@ -166,7 +166,7 @@ impl<'t> Job<'t> {
             Doing::Call(Some(end)) => Err(failed("FAILED", *end == End::Transient)),
             Doing::Wait if world.sent.contains(&path) => Ok("sent".into()),
             Doing::Wait if world.hung_up => Err(failed("NO_SIGNALS", false)),
-            Doing::Wait if is_stopping => {
+            Doing::Wait if is_stopping || self.failed.is_some() => {
                 self.attempts[place].fate = Fate::Over;
                 self.is_cut = true;
                 return;
@@ -291,9 +291,13 @@ impl<'t> Job<'t> {
 
     /// Drops its calls: another step has failed, or the scope around it was ended before its time.
     pub(crate) fn cut(&mut self, why: Why, is_over: bool) {
-        self.is_over |= is_over;
+        // A step whose elements are undone has failed before.
+        let is_undone = self.attempts.iter().any(|it| it.fate == Fate::IsUndone);
+        self.is_over |= is_over || is_undone;
         match self.failed.take() {
-            Some((_, failed)) if failed.not_undone.is_empty() => self.left.add(failed.of_cut()),
+            Some((_, failed)) if !is_undone && failed.not_undone.is_empty() => {
+                self.left.add(failed.of_cut());
+            }
             failed => self.failed = failed,
         }
         self.cut_attempts(why);

@@ -138,7 +138,7 @@ impl<'p> Hand<'p> {
     pub(super) fn reason(&self) -> (Reason, u32) {
         assert!(self.is_done && self.calls.is_empty() && self.timers.is_empty());
         let failures = self.machine.view().result().unwrap_err();
-        (failures.steps[0].reason, failures.steps[0].attempts)
+        (failures.steps[0].reason, failures.steps[0].attempts())
     }
 
     pub(super) fn succeeds(&self) -> bool {

@@ -299,7 +299,7 @@ impl<'p> Hand<'p> {
             format!(
                 "{} #{} blocks {blocked:?}",
                 path(&failure.trail),
-                failure.attempts
+                failure.attempts()
             )
         });
         let sorted = |trails: Vec<Trail>| {

@@ -462,10 +462,10 @@ fn many_scopes_with_questions_are_cancelled() {
 /// The failures of elements end the attempts that wait once, and not once for each element.
 #[test]
 fn many_elements_fail() {
-    let mut waits = each(NodeBody::Await);
-    waits.timing.timeout = true;
-    let tables = tables(vec![waits]);
-    let mut hand = Hand::of(&tables);
+    let mut calls = each(NodeBody::Call);
+    calls.timing.timeout = true;
+    let tables = tables(vec![calls]);
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, u32::MAX));
     hand.answer(Answer::Number(MANY));
     let timers = std::mem::take(&mut hand.timers);
     assert_eq!(timers.len(), MANY as usize);
