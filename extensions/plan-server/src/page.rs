@@ -28,11 +28,11 @@ fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse + C
 /// Lists files of the page's folder with their addresses, content types and contents.
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        [$((concat!("/page/", $name), SCRIPT, include_str!(concat!("../page/", $name)))),*]
+        &[$((concat!("/page/", $name), SCRIPT, include_str!(concat!("../page/", $name)))),*]
     };
 }
 
-const MODULES: [(&str, &str, &str); 33] = files![
+const MODULES: &[(&str, &str, &str)] = files![
     "again.js",
     "arguments.js",
     "begin.js",
@@ -78,7 +78,7 @@ pub(crate) fn routes() -> Router {
         ("/report.js", SCRIPT, Report::HTML_SCRIPT),
     ];
     let mut routes = Router::new();
-    for (path, content_type, text) in files.into_iter().chain(MODULES) {
+    for (path, content_type, text) in files.into_iter().chain(MODULES.iter().copied()) {
         routes = routes.route(path, get(move || async move { file(content_type, text) }));
     }
     routes
