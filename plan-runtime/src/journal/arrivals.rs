@@ -7,17 +7,17 @@ use std::task::{Poll, Waker};
 
 /// The notifications so far. Clones share the state.
 #[derive(Clone, Default)]
-pub(super) struct Arrivals(Arc<Mutex<State>>);
+pub(super) struct Arrivals(Arc<Mutex<ArrivalState>>);
 
 #[derive(Default)]
-struct State {
+struct ArrivalState {
     /// The number of arrivals.
     count: u64,
     waiting: Vec<Waker>,
 }
 
 impl Arrivals {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ArrivalState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

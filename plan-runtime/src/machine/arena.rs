@@ -176,7 +176,7 @@ pub(super) enum First {
 }
 
 /// An entry of the line.
-enum Found {
+enum LineEntry {
     First(First),
     Inside(ScopeId),
 }
@@ -267,8 +267,8 @@ impl MachineState {
                 return None;
             }
             match self.at_place(scope, place) {
-                Some(Found::Inside(inner)) => scope = inner,
-                Some(Found::First(first)) => return Some((scope, place, first)),
+                Some(LineEntry::Inside(inner)) => scope = inner,
+                Some(LineEntry::First(first)) => return Some((scope, place, first)),
                 None => self.leave_line(scope, place),
             }
         }
@@ -291,7 +291,7 @@ impl MachineState {
     }
 
     /// Returns the entry of a line, unless the entry is outdated.
-    fn at_place(&self, scope: ScopeId, place: LinePlace) -> Option<Found> {
+    fn at_place(&self, scope: ScopeId, place: LinePlace) -> Option<LineEntry> {
         let it = &self.scopes[scope];
         let slot = it.slot(place.step);
         let hot = self.hot[slot];
@@ -303,19 +303,19 @@ impl MachineState {
                 Phase::Always => hot.is_always(),
                 Phase::Inputs | Phase::Output | Phase::Over => false,
             };
-            return may_start.then_some(Found::First(First::Step(slot)));
+            return may_start.then_some(LineEntry::First(First::Step(slot)));
         }
         let run = self.run_of(scope, place.step)?;
         let it = &self.runs[run];
         if is_step {
             let may_start = it.may_go_on() && it.pending.next_job() == Some(place.job);
-            return may_start.then_some(Found::First(First::Run(run)));
+            return may_start.then_some(LineEntry::First(First::Run(run)));
         }
         // The scope of an ended attempt may belong to another attempt by now.
         let attempt = place.attempt;
         let inner = it.attempts.get(attempt)?.inside()?;
         let is_own = self.scopes[inner].owner == Some(Owner { run, attempt });
-        is_own.then_some(Found::Inside(inner))
+        is_own.then_some(LineEntry::Inside(inner))
     }
 
     /// Queues an attempt for the next permit.

@@ -40,7 +40,7 @@ impl Plan {
         &'p self,
         has: &dyn Fn(&'p ToolInfo) -> Has,
     ) -> Vec<MissingTool<'p>> {
-        let mut search = Search {
+        let mut search = MissingSearch {
             has,
             seen: HashSet::new(),
             places: HashMap::new(),
@@ -51,7 +51,7 @@ impl Plan {
     }
 }
 
-struct Search<'s, 'p> {
+struct MissingSearch<'s, 'p> {
     has: &'s dyn Fn(&'p ToolInfo) -> Has,
     /// The visited plans.
     seen: HashSet<*const Plan>,
@@ -60,7 +60,7 @@ struct Search<'s, 'p> {
     found: Vec<MissingTool<'p>>,
 }
 
-impl<'p> Search<'_, 'p> {
+impl<'p> MissingSearch<'_, 'p> {
     fn plan(&mut self, plan: &'p Plan, around: &str) {
         if !self.seen.insert(plan) {
             return;

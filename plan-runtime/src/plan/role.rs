@@ -91,7 +91,7 @@ impl Plan {
         if self.is_only_work() {
             return Vec::new();
         }
-        let mut search = Search {
+        let mut search = RoleSearch {
             plan: self,
             origin,
             undone_by: vec![None; self.steps.len()],
@@ -110,7 +110,7 @@ impl Plan {
     }
 }
 
-struct Search<'p> {
+struct RoleSearch<'p> {
     plan: &'p Plan,
     origin: Origin,
     undone_by: Vec<Option<usize>>,
@@ -122,7 +122,7 @@ struct Search<'p> {
     found: Vec<RoleMistake>,
 }
 
-impl<'p> Search<'p> {
+impl<'p> RoleSearch<'p> {
     fn name(&self, step: usize) -> &'p str {
         self.plan.steps.get(step).map_or("", |step| &step.id)
     }

@@ -49,7 +49,7 @@ impl Secrecy {
         given: &Secrets,
         known: &'t KnownTools<'t>,
     ) -> Option<Arc<Self>> {
-        let mut search = Search {
+        let mut search = SecretSearch {
             known,
             open: Vec::new(),
             left: MOST,
@@ -93,14 +93,14 @@ impl Secrecy {
 }
 
 /// The search for secrets in a plan and the plans inside it.
-struct Search<'t> {
+struct SecretSearch<'t> {
     known: &'t KnownTools<'t>,
     /// The enclosing plans.
     open: Vec<*const Plan>,
     left: usize,
 }
 
-impl Search<'_> {
+impl SecretSearch<'_> {
     /// Finds the secrets of a plan or a block. `again` is the condition of a loop, if the block is its round.
     fn plan(&mut self, plan: &Plan, given: &Secrets, again: Option<&Template>) -> Option<Secrecy> {
         if given.is_empty() && !self.has_secrets(plan, &mut Vec::new()) {
@@ -218,7 +218,7 @@ impl Search<'_> {
 /// The search for secrets in one step.
 struct Flow<'s, 't, 'k> {
     known: &'s Secrecy,
-    search: &'t mut Search<'k>,
+    search: &'t mut SecretSearch<'k>,
     locals: Vec<Secrets>,
     arguments: Vec<Secrets>,
     blocks: Vec<(usize, Arc<Secrecy>)>,
@@ -230,7 +230,7 @@ struct Flow<'s, 't, 'k> {
 }
 
 impl<'s, 't, 'k> Flow<'s, 't, 'k> {
-    fn new(known: &'s Secrecy, search: &'t mut Search<'k>) -> Self {
+    fn new(known: &'s Secrecy, search: &'t mut SecretSearch<'k>) -> Self {
         Self {
             known,
             search,

@@ -148,7 +148,7 @@ pub(crate) struct Cut<T>(pub(crate) T, pub(crate) usize);
 
 impl<T: Display> Display for Cut<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let mut room = Budget {
+        let mut room = WriteBudget {
             out: &mut *f,
             left: self.1,
             is_over: false,
@@ -161,14 +161,14 @@ impl<T: Display> Display for Cut<T> {
     }
 }
 
-struct Budget<W> {
+struct WriteBudget<W> {
     out: W,
     /// The number of characters that may follow.
     left: usize,
     is_over: bool,
 }
 
-impl<W: Write> Write for Budget<W> {
+impl<W: Write> Write for WriteBudget<W> {
     fn write_str(&mut self, text: &str) -> Result {
         match text.char_indices().nth(self.left) {
             Some((end, _)) => {

@@ -48,7 +48,7 @@ struct Layers<'a> {
     top: Layer<'a>,
     below: Vec<Layer<'a>>,
     /// The object of the last member.
-    place: Place<'a>,
+    place: MemberPlace<'a>,
     /// The name of the last member in an object that was made. The value is in `made`.
     name: Option<String>,
     made: Cell<Value>,
@@ -67,7 +67,7 @@ enum Layer<'a> {
 
 /// The object of a member.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum MemberPlace<'a> {
     Template,
     Made,
     /// An object that is flattened, and the template that led to it.
@@ -79,7 +79,7 @@ impl<'a> Layers<'a> {
         Self {
             top,
             below: Vec::new(),
-            place: Place::Template,
+            place: MemberPlace::Template,
             name: None,
             made: Cell::default(),
         }
@@ -100,7 +100,7 @@ impl<'a> Layers<'a> {
         inside: &mut Node<'a, 'a>,
     ) -> Result<Option<(&'a str, At<'a, 'a>)>, ResolveError> {
         self.name = None;
-        self.place = Place::Template;
+        self.place = MemberPlace::Template;
         loop {
             let member = match &mut self.top {
                 Layer::Entries(entries) => match entries.next() {
@@ -116,18 +116,19 @@ impl<'a> Layers<'a> {
                 },
                 Layer::One(one) => one.take(),
                 Layer::Output(members, origin) => members.next().map(|(name, value)| {
-                    self.place = Place::Flattened(*origin);
+                    self.place = MemberPlace::Flattened(*origin);
                     (name.as_str(), At::Value(value))
                 }),
                 Layer::Made(members, origin) => members.next().map(|(name, value)| {
-                    self.place =
-                        origin.map_or(Place::Made, |origin| Place::Flattened(Some(origin)));
+                    self.place = origin.map_or(MemberPlace::Made, |origin| {
+                        MemberPlace::Flattened(Some(origin))
+                    });
                     self.made.set(value);
                     self.name = Some(name);
                     ("", At::Absent)
                 }),
                 Layer::Private(name) => name.take().map(|name| {
-                    self.place = Place::Made;
+                    self.place = MemberPlace::Made;
                     self.name = Some(name);
                     ("", At::Absent)
                 }),
@@ -347,9 +348,9 @@ impl<'a> Members<'a> {
         let layers = self.layers.as_ref();
         match (&self.plain, layers.map(|it| (it.place, &it.name))) {
             (Plain::Output(_), _) | (Plain::None, None) => error.inside_value(name),
-            (Plain::Entries(_), _) | (_, Some((Place::Template, _))) => error.inside(name),
-            (_, Some((Place::Made, _))) => error,
-            (_, Some((Place::Flattened(origin), made))) => {
+            (Plain::Entries(_), _) | (_, Some((MemberPlace::Template, _))) => error.inside(name),
+            (_, Some((MemberPlace::Made, _))) => error,
+            (_, Some((MemberPlace::Flattened(origin), made))) => {
                 let name = made
                     .as_ref()
                     .map_or(name, |name| Location::Key(name.clone()));

@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 /// The value is JSON, or, in a run, the Rust value of a tool whose type [survives JSON](crate::Shape#values-that-are-handed-over)
 /// unchanged. Then the JSON is built at its first use.
 pub struct StoredValue {
-    content: Content,
+    content: StoredContent,
     /// The Rust value that computed values have read from the JSON. Boxed twice to take one word, since nearly all
     /// stored values have none.
     read: RustValue,
@@ -29,7 +29,7 @@ pub struct StoredValue {
     bytes: Cell<usize>,
 }
 
-enum Content {
+enum StoredContent {
     Json(Value),
     /// A value with one reader, which takes it.
     Single(Box<dyn Whole>),
@@ -57,7 +57,7 @@ pub type CloneFn<T> = fn(&T) -> T;
 pub struct HandOver<T> {
     clone: Option<CloneFn<T>>,
     may_be_null: bool,
-    hold: fn(T, Self, Made, Keep) -> StoredValue,
+    hold: fn(T, Self, MadeValue, Keep) -> StoredValue,
 }
 
 impl<T> Clone for HandOver<T> {
@@ -76,15 +76,15 @@ impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
             clone,
             may_be_null,
             hold: |value, how, made, keep| {
-                let held = Held {
+                let held = HeldValue {
                     value: Some(value),
                     clone: how.clone,
                     may_be_null: how.may_be_null,
                     json: made.json.map_or_else(OnceLock::new, OnceLock::from),
                 };
                 let content = match keep {
-                    Keep::Single => Content::Single(Box::new(held)),
-                    Keep::Json | Keep::Both | Keep::Whole => Content::Whole(Arc::new(held)),
+                    Keep::Single => StoredContent::Single(Box::new(held)),
+                    Keep::Json | Keep::Both | Keep::Whole => StoredContent::Whole(Arc::new(held)),
                 };
                 StoredValue {
                     content,
@@ -113,7 +113,7 @@ trait Whole: Send + Sync {
 }
 
 /// A value to hand over. A panic of its destructor is ignored.
-struct Held<T> {
+struct HeldValue<T> {
     /// `None` after the value was moved out.
     value: Option<T>,
     clone: Option<CloneFn<T>>,
@@ -123,7 +123,7 @@ struct Held<T> {
 }
 
 /// The JSON of a value, if it has been built, and the size of the value.
-struct Made {
+struct MadeValue {
     json: Option<Box<MadeJson>>,
     bytes: usize,
 }
@@ -145,7 +145,7 @@ impl MadeJson {
     }
 }
 
-impl<T> Drop for Held<T> {
+impl<T> Drop for HeldValue<T> {
     fn drop(&mut self) {
         if let Some(value) = self.value.take() {
             drop_quietly(value);
@@ -153,14 +153,14 @@ impl<T> Drop for Held<T> {
     }
 }
 
-impl<T: 'static> Held<T> {
+impl<T: 'static> HeldValue<T> {
     /// Returns `true` for a slot of `T`, or of an `Option<T>` that can store the value as `Some`.
     fn fits(&self, slot: &dyn Any) -> bool {
         slot.is::<Option<T>>() || !self.may_be_null && slot.is::<Option<Option<T>>>()
     }
 }
 
-/// Fills a slot that [fits](Held::fits).
+/// Fills a slot that [fits](HeldValue::fits).
 #[inline]
 fn put<T: 'static>(value: Option<T>, slot: &mut dyn Any) {
     if let Some(slot) = slot.downcast_mut::<Option<T>>() {
@@ -170,7 +170,7 @@ fn put<T: 'static>(value: Option<T>, slot: &mut dyn Any) {
     }
 }
 
-impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
+impl<T: Serialize + Send + Sync + 'static> Whole for HeldValue<T> {
     fn value(&self) -> &dyn Any {
         match &self.value {
             Some(value) => value,
@@ -243,7 +243,7 @@ impl StoredValue {
     #[inline]
     pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
         Self {
-            content: Content::Json(json),
+            content: StoredContent::Json(json),
             read: RustValue::default(),
             bytes: Cell::new(bytes),
         }
@@ -277,7 +277,7 @@ impl StoredValue {
                 None
             };
             let bytes = meter.spent() - before;
-            return Ok((how.hold)(value, how, Made { json, bytes }, keep));
+            return Ok((how.hold)(value, how, MadeValue { json, bytes }, keep));
         }
         Self::encoded(value, meter)
     }
@@ -339,8 +339,8 @@ impl StoredValue {
     #[inline(always)]
     pub(super) fn plain_json(&self) -> Option<&Value> {
         match &self.content {
-            Content::Json(json) => Some(json),
-            Content::Single(_) | Content::Whole(_) => None,
+            StoredContent::Json(json) => Some(json),
+            StoredContent::Single(_) | StoredContent::Whole(_) => None,
         }
     }
 
@@ -348,9 +348,9 @@ impl StoredValue {
     #[inline]
     pub(crate) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
         match &self.content {
-            Content::Json(json) => Ok(json),
-            Content::Single(single) => single.json(meter),
-            Content::Whole(whole) => whole.json(meter),
+            StoredContent::Json(json) => Ok(json),
+            StoredContent::Single(single) => single.json(meter),
+            StoredContent::Whole(whole) => whole.json(meter),
         }
     }
 
@@ -361,9 +361,9 @@ impl StoredValue {
     /// Returns the errors of [`as_json`](Self::as_json).
     pub fn into_json(self) -> Result<Value, ResolveError> {
         match self.content {
-            Content::Json(json) => Ok(json),
-            Content::Single(single) => single.json(None).cloned(),
-            Content::Whole(whole) => whole.json(None).cloned(),
+            StoredContent::Json(json) => Ok(json),
+            StoredContent::Single(single) => single.json(None).cloned(),
+            StoredContent::Whole(whole) => whole.json(None).cloned(),
         }
     }
 
@@ -372,7 +372,7 @@ impl StoredValue {
     pub(crate) fn is_scalar(&self) -> bool {
         let is_scalar = matches!(
             &self.content,
-            Content::Json(Value::Null | Value::Bool(_) | Value::Number(_))
+            StoredContent::Json(Value::Null | Value::Bool(_) | Value::Number(_))
         );
         // A feature of `serde_json` makes numbers of strings.
         is_scalar && !needs_drop::<Number>() && self.read.0.get().is_none()
@@ -397,9 +397,9 @@ impl StoredValue {
     /// Returns the value for another reader, or `None` if only the JSON can be shared.
     pub(crate) fn share(&self) -> Option<Self> {
         match &self.content {
-            Content::Json(_) | Content::Single(_) => None,
-            Content::Whole(whole) => Some(Self {
-                content: Content::Whole(Arc::clone(whole)),
+            StoredContent::Json(_) | StoredContent::Single(_) => None,
+            StoredContent::Whole(whole) => Some(Self {
+                content: StoredContent::Whole(Arc::clone(whole)),
                 read: RustValue::default(),
                 bytes: self.bytes.clone(),
             }),
@@ -409,14 +409,14 @@ impl StoredValue {
     /// Returns `true` for a Rust value.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {
-        !matches!(self.content, Content::Json(_))
+        !matches!(self.content, StoredContent::Json(_))
     }
 
     fn whole(&self) -> Option<&dyn Whole> {
         match &self.content {
-            Content::Json(_) => None,
-            Content::Single(single) => Some(&**single),
-            Content::Whole(whole) => Some(&**whole),
+            StoredContent::Json(_) => None,
+            StoredContent::Single(single) => Some(&**single),
+            StoredContent::Whole(whole) => Some(&**whole),
         }
     }
 
@@ -457,14 +457,14 @@ impl StoredValue {
     #[inline]
     pub(super) fn take_to<T: 'static>(self, slot: &mut Option<T>) -> Option<Self> {
         let content = match self.content {
-            Content::Single(mut single) => {
+            StoredContent::Single(mut single) => {
                 if single.give_to(slot) {
                     return None;
                 }
-                Content::Single(single)
+                StoredContent::Single(single)
             }
-            Content::Whole(whole) => Content::Whole(whole.share_to(slot)?),
-            Content::Json(json) => Content::Json(json),
+            StoredContent::Whole(whole) => StoredContent::Whole(whole.share_to(slot)?),
+            StoredContent::Json(json) => StoredContent::Json(json),
         };
         Some(Self { content, ..self })
     }
@@ -474,8 +474,8 @@ impl fmt::Debug for StoredValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("StoredValue");
         match &self.content {
-            Content::Json(json) => debug.field("json", json),
-            Content::Single(_) | Content::Whole(_) => debug.field("whole", &true),
+            StoredContent::Json(json) => debug.field("json", json),
+            StoredContent::Single(_) | StoredContent::Whole(_) => debug.field("whole", &true),
         };
         debug.finish_non_exhaustive()
     }

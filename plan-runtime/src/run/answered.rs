@@ -11,20 +11,20 @@ use std::time::Duration;
 /// The answer of the gates about a call, as a record has it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum GateAnswer {
     Allow,
     AllowStep,
     AllowWith(Value),
     Refuse(String),
 }
 
-impl From<Answer> for Decision {
-    fn from(answer: Answer) -> Self {
+impl From<GateAnswer> for Decision {
+    fn from(answer: GateAnswer) -> Self {
         match answer {
-            Answer::Allow => Self::Allow,
-            Answer::AllowStep => Self::AllowStep,
-            Answer::AllowWith(arguments) => Self::AllowWith(arguments),
-            Answer::Refuse(reason) => Self::Refuse(reason),
+            GateAnswer::Allow => Self::Allow,
+            GateAnswer::AllowStep => Self::AllowStep,
+            GateAnswer::AllowWith(arguments) => Self::AllowWith(arguments),
+            GateAnswer::Refuse(reason) => Self::Refuse(reason),
         }
     }
 }
@@ -40,14 +40,14 @@ pub(super) struct RecordedAnswer {
 
 /// Reads the record of an answer. Records of earlier versions contain no time.
 pub(super) fn read(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
-    let (answer, since, time): (Answer, _, _) = match serde_json::from_str(&found.body) {
+    let (answer, since, time): (GateAnswer, _, _) = match serde_json::from_str(&found.body) {
         Ok(answer) => (answer, Duration::ZERO, Duration::ZERO),
         Err(_) => {
             let recorded = durable::decode(&found.body)?;
             let answer = match recorded.result {
                 Ok(answer) => serde_json::from_value(answer)?,
-                Err(StepError::Refused(reason)) => Answer::Refuse(reason.to_string()),
-                Err(error) => Answer::Refuse(error.to_string()),
+                Err(StepError::Refused(reason)) => GateAnswer::Refuse(reason.to_string()),
+                Err(error) => GateAnswer::Refuse(error.to_string()),
             };
             // The gates have answered at once.
             let is_immediate = recorded.started == recorded.ended;
@@ -74,9 +74,9 @@ pub(super) fn body(
 ) -> Result<String, serde_json::Error> {
     let times = (since.min(now), now);
     let answer = match answer {
-        Decision::Allow => Answer::Allow,
-        Decision::AllowStep => Answer::AllowStep,
-        Decision::AllowWith(arguments) => Answer::AllowWith(arguments.clone()),
+        Decision::Allow => GateAnswer::Allow,
+        Decision::AllowStep => GateAnswer::AllowStep,
+        Decision::AllowWith(arguments) => GateAnswer::AllowWith(arguments.clone()),
         Decision::Refuse(reason) => {
             let refused = StepError::Refused(reason.clone().into());
             return durable::encode(times, Err(&refused));

@@ -11,7 +11,7 @@ pub(super) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
-    waiting: BTreeMap<Rank, Arc<Place>>,
+    waiting: BTreeMap<Rank, Arc<PermitPlace>>,
     /// The number of applicants so far.
     joined: u64,
 }
@@ -20,9 +20,9 @@ struct Line {
 type Rank = (Vec<usize>, u64);
 
 /// An applicant's entry in the line.
-struct Place(Mutex<Turn>);
+struct PermitPlace(Mutex<PermitTurn>);
 
-enum Turn {
+enum PermitTurn {
     Waits(Waker),
     /// A permit was assigned, and has not been taken yet.
     Come,
@@ -30,13 +30,13 @@ enum Turn {
 
 /// The permits of one plan, with its entry in the line while the plan waits.
 #[derive(Default)]
-pub(super) struct Applicant(Option<(Rank, Arc<Place>)>);
+pub(super) struct Applicant(Option<(Rank, Arc<PermitPlace>)>);
 
 impl Applicant {
     /// Returns `true` if a permit has been assigned and not yet taken.
     pub(super) fn has_come(&self) -> bool {
         let place = self.0.as_ref();
-        place.is_some_and(|(_, place)| matches!(*locked(&place.0), Turn::Come))
+        place.is_some_and(|(_, place)| matches!(*locked(&place.0), PermitTurn::Come))
     }
 }
 
@@ -60,12 +60,12 @@ impl Permits {
         let mut line = locked(&self.0);
         if let Some((rank, place)) = &mut applicant.0 {
             let mut turn = locked(&place.0);
-            if matches!(*turn, Turn::Come) {
+            if matches!(*turn, PermitTurn::Come) {
                 drop(turn);
                 applicant.0 = None;
                 return true;
             }
-            *turn = Turn::Waits(waker.clone());
+            *turn = PermitTurn::Waits(waker.clone());
             drop(turn);
             let at = at();
             if at != rank.0
@@ -80,7 +80,7 @@ impl Permits {
             line.free -= 1;
             return true;
         }
-        let place = Arc::new(Place(Mutex::new(Turn::Waits(waker.clone()))));
+        let place = Arc::new(PermitPlace(Mutex::new(PermitTurn::Waits(waker.clone()))));
         let rank = (at(), line.joined);
         line.joined += 1;
         line.waiting.insert(rank.clone(), Arc::clone(&place));
@@ -126,9 +126,9 @@ impl Permits {
             line.free += 1;
             return None;
         };
-        match std::mem::replace(&mut *locked(&place.0), Turn::Come) {
-            Turn::Waits(waker) => Some(waker),
-            Turn::Come => None,
+        match std::mem::replace(&mut *locked(&place.0), PermitTurn::Come) {
+            PermitTurn::Waits(waker) => Some(waker),
+            PermitTurn::Come => None,
         }
     }
 
@@ -136,7 +136,7 @@ impl Permits {
     pub(super) fn leave(&self, applicant: &mut Applicant) {
         if let Some((rank, place)) = applicant.0.take() {
             locked(&self.0).waiting.remove(&rank);
-            let has_come = matches!(*locked(&place.0), Turn::Come);
+            let has_come = matches!(*locked(&place.0), PermitTurn::Come);
             if has_come {
                 self.give_back(1);
             }

@@ -14,7 +14,7 @@ pub(super) struct SlotQueue {
     /// The slot to poll first. In a plan of consecutive steps, the queue stays empty.
     next: Option<usize>,
     queue: VecDeque<usize>,
-    woken: Arc<Woken>,
+    woken: Arc<WokenSlots>,
     /// `true` if the woken slots were queued in this turn.
     is_refilled: bool,
     /// `true` if the turn ended at its limit of work, before all woken slots were polled.
@@ -24,20 +24,20 @@ pub(super) struct SlotQueue {
 /// A waker that tasks use one after the other, so that a task that ends in its first poll costs no allocation. A wake for an earlier task only causes an
 /// unnecessary poll of a later task.
 pub(super) struct SlotWaker {
-    alarm: Arc<Alarm>,
+    alarm: Arc<SlotAlarm>,
     waker: Waker,
 }
 
-struct Alarm {
+struct SlotAlarm {
     slot: AtomicUsize,
     /// `true` if the slot is among the woken slots.
     has_rung: AtomicBool,
-    woken: Arc<Woken>,
+    woken: Arc<WokenSlots>,
 }
 
 /// The slots that were woken and not queued, and the waker of the run.
 #[derive(Default)]
-struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+struct WokenSlots(Mutex<(Vec<usize>, Option<Waker>)>);
 
 impl SlotQueue {
     #[inline(always)]
@@ -58,7 +58,7 @@ impl SlotQueue {
     }
 
     pub(super) fn waker(&self) -> SlotWaker {
-        let alarm = Arc::new(Alarm {
+        let alarm = Arc::new(SlotAlarm {
             slot: AtomicUsize::new(0),
             has_rung: AtomicBool::new(false),
             woken: Arc::clone(&self.woken),
@@ -112,7 +112,7 @@ impl SlotWaker {
     }
 }
 
-impl Wake for Alarm {
+impl Wake for SlotAlarm {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -63,17 +63,17 @@ pub struct Throttle {
 /// A limit for tools whose names match a pattern.
 struct Rule {
     tools: String,
-    limit: Limit,
-    state: Mutex<State>,
+    limit: ThrottleLimit,
+    state: Mutex<ThrottleState>,
 }
 
-enum Limit {
+enum ThrottleLimit {
     Concurrency(usize),
     Rate { calls: usize, period: Duration },
 }
 
 #[derive(Default)]
-struct State {
+struct ThrottleState {
     running: usize,
     /// The waiting calls, in the order of their arrival.
     line: BTreeMap<u64, Waker>,
@@ -97,7 +97,7 @@ impl Throttle {
     /// share the limit.
     #[must_use]
     pub fn concurrency(self, tools: impl Into<String>, calls: usize) -> Self {
-        self.with(tools, Limit::Concurrency(calls.max(1)))
+        self.with(tools, ThrottleLimit::Concurrency(calls.max(1)))
     }
 
     /// Allows at most `calls` calls to these tools to start in any period of this length; 0 counts as 1. Names match tools as in
@@ -105,10 +105,10 @@ impl Throttle {
     #[must_use]
     pub fn rate(self, tools: impl Into<String>, calls: usize, period: Duration) -> Self {
         let calls = calls.max(1);
-        self.with(tools, Limit::Rate { calls, period })
+        self.with(tools, ThrottleLimit::Rate { calls, period })
     }
 
-    fn with(mut self, tools: impl Into<String>, limit: Limit) -> Self {
+    fn with(mut self, tools: impl Into<String>, limit: ThrottleLimit) -> Self {
         let rule = Arc::new(Rule {
             tools: tools.into(),
             limit,
@@ -241,8 +241,8 @@ impl Turn {
         for rule in self.rules.iter().take(std::mem::take(&mut self.taken)) {
             let mut state = locked(&rule.state);
             match rule.limit {
-                Limit::Concurrency(_) => state.running -= 1,
-                Limit::Rate { .. } => state.cancel(start),
+                ThrottleLimit::Concurrency(_) => state.running -= 1,
+                ThrottleLimit::Rate { .. } => state.cancel(start),
             }
             let next = state.next();
             drop(state);
@@ -327,16 +327,16 @@ impl Rule {
     }
 }
 
-impl State {
+impl ThrottleState {
     /// Takes room for a call that starts now, unless an earlier call waits.
-    fn enter(&mut self, limit: &Limit, number: u64, now: Instant) -> bool {
+    fn enter(&mut self, limit: &ThrottleLimit, number: u64, now: Instant) -> bool {
         let has_room = self.room(limit, now).is_some_and(|room| room <= now);
         if !has_room || !self.is_first(number) {
             return false;
         }
         match limit {
-            Limit::Concurrency(_) => self.running += 1,
-            Limit::Rate { .. } => self.starts.push_back(now),
+            ThrottleLimit::Concurrency(_) => self.running += 1,
+            ThrottleLimit::Rate { .. } => self.starts.push_back(now),
         }
         true
     }
@@ -348,11 +348,11 @@ impl State {
     }
 
     /// Returns the earliest start of one more call, or `None` if another call must end first.
-    fn room(&mut self, limit: &Limit, now: Instant) -> Option<Instant> {
+    fn room(&mut self, limit: &ThrottleLimit, now: Instant) -> Option<Instant> {
         let room = match limit {
-            Limit::Concurrency(most) if self.running < *most => now,
-            Limit::Concurrency(_) => return None,
-            Limit::Rate { calls, period } => {
+            ThrottleLimit::Concurrency(most) if self.running < *most => now,
+            ThrottleLimit::Concurrency(_) => return None,
+            ThrottleLimit::Rate { calls, period } => {
                 let end = |start: &Instant| start.checked_add(*period);
                 let is_over = |start: &Instant| end(start).is_some_and(|end| end <= now);
                 while self.starts.front().is_some_and(is_over) {
@@ -386,10 +386,10 @@ impl fmt::Debug for Throttle {
         for rule in &self.rules {
             let tools = MessageName(&rule.tools);
             match rule.limit {
-                Limit::Concurrency(calls) => {
+                ThrottleLimit::Concurrency(calls) => {
                     list.entry(&format_args!("`{tools}`: {calls} concurrently"));
                 }
-                Limit::Rate { calls, period } => {
+                ThrottleLimit::Rate { calls, period } => {
                     list.entry(&format_args!("`{tools}`: {calls} in {period:?}"));
                 }
             }

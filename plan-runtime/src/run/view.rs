@@ -52,9 +52,9 @@ impl Following {
 }
 
 #[derive(Default)]
-struct Woken(AtomicBool);
+struct WokenView(AtomicBool);
 
-impl Wake for Woken {
+impl Wake for WokenView {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::Release);
     }
@@ -90,7 +90,7 @@ impl<App: ?Sized> Run<'_, App, Value> {
         if let Some(Err(error)) = poll_fn(|cx| run.poll_start(Ok(()), cx)).await {
             return Err(error);
         }
-        let woken = Arc::new(Woken::default());
+        let woken = Arc::new(WokenView::default());
         let waker = Waker::from(Arc::clone(&woken));
         let mut report = None;
         loop {

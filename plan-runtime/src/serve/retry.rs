@@ -60,7 +60,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         self.report(id).await?;
         let submitted = self.toolbox.submitted(info);
         let submitted = submitted.map_err(|why| inspect::unfit(&known.plan, why.to_string()))?;
-        let mut records = Records::default();
+        let mut records = RunRecords::default();
         let read = read_records(&self.journal, id, |record| {
             records.add(record.key, record.body);
         });
@@ -82,7 +82,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
 /// The records of a run, and the records to remove.
 #[derive(Default)]
-struct Records {
+struct RunRecords {
     /// The recorded documents of the plans that calls have run.
     documents: BTreeMap<String, String>,
     /// The last document of each plan, by the prefix of the plan's keys.
@@ -116,7 +116,7 @@ fn attempt_of(rest: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-impl Records {
+impl RunRecords {
     fn add(&mut self, key: String, body: String) {
         // The records of an early end are dropped.
         let is_end = |end: &str| {

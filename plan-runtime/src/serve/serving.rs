@@ -54,7 +54,7 @@ pub struct Serve<'a, J, App: ?Sized> {
     set: Option<Arc<Set<App>>>,
     cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     due: DueRuns<'a>,
-    root: Arc<Root>,
+    root: Arc<ServerWaker>,
     loaded: Vec<Loaded<'a>>,
     /// The number of times that this future has refused a run in a row.
     refusals: HashMap<String, u32>,
@@ -204,7 +204,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
             following,
             run: Box::pin(run),
             is_refused: false,
-            woken: Arc::new(Woken {
+            woken: Arc::new(RunWaker {
                 is_woken: AtomicBool::new(true),
                 root: Arc::clone(&self.root),
             }),
@@ -354,16 +354,16 @@ struct Loaded<'a> {
     run: Answer<'a, bool>,
     /// `true` after a panic, which the server reports to the journal.
     is_refused: bool,
-    woken: Arc<Woken>,
+    woken: Arc<RunWaker>,
 }
 
 /// A waker with a flag for a run that must be polled.
-struct Woken {
+struct RunWaker {
     is_woken: AtomicBool,
-    root: Arc<Root>,
+    root: Arc<ServerWaker>,
 }
 
-impl Wake for Woken {
+impl Wake for RunWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -377,9 +377,9 @@ impl Wake for Woken {
 
 /// The waker of the server, which polls the runs.
 #[derive(Default)]
-struct Root(Mutex<Option<Waker>>);
+struct ServerWaker(Mutex<Option<Waker>>);
 
-impl Root {
+impl ServerWaker {
     fn set(&self, waker: &Waker) {
         let mut root = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let old = root.replace(waker.clone());

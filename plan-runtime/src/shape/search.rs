@@ -6,19 +6,19 @@ use super::{Field, FieldPlace, Secrets, TypeShape};
 /// Returns the secrets of a type's JSON, as written with `output`, or as read. The caller contributes facts about some types
 /// in it.
 pub(crate) fn secrets(shape: TypeShape, known: Types, output: bool) -> Secrets {
-    Search::new(known, output).shape(shape).bounded()
+    TypeSearch::new(known, output).shape(shape).bounded()
 }
 
 /// Returns the secrets of a type with the facts of its own crate.
 pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secrets {
-    Search::new(known, output).inside(inside).bounded()
+    TypeSearch::new(known, output).inside(inside).bounded()
 }
 
 /// The largest number of visits to a type whose JSON is that of another type. The limit matters only for a type that contains itself without a struct
 /// in between, and such a type has no JSON. A struct in between ends the search.
 const TIMES: usize = 8;
 
-struct Search {
+struct TypeSearch {
     output: bool,
     /// The recorded facts about types, and the crate that recorded the current type.
     types: Types,
@@ -29,7 +29,7 @@ struct Search {
     names: Vec<&'static str>,
 }
 
-impl Search {
+impl TypeSearch {
     fn new(known: Types, output: bool) -> Self {
         Self {
             output,

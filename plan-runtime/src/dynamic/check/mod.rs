@@ -196,7 +196,7 @@ struct Checker<'a, 'n> {
 
 /// The progress of the check of a step.
 #[derive(Clone)]
-struct Way<'a> {
+struct StepWalk<'a> {
     /// The place of its next template.
     at: usize,
     /// The values that are present in the next branch.
@@ -223,7 +223,7 @@ impl<'a> Checker<'a, '_> {
         self.step = Some((self.path(step), spans.tool.range()));
         self.known.reader = step.role;
         // The templates of the policy follow those of the body.
-        let mut way = Way {
+        let mut way = StepWalk {
             at: spans.templates(),
             guards: Guards::default(),
         };
@@ -241,7 +241,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn body(&mut self, body: &'a Body, way: &mut Way<'a>) {
+    fn body(&mut self, body: &'a Body, way: &mut StepWalk<'a>) {
         match body {
             Body::Action(action) => {
                 self.action(action, way.at);
@@ -286,7 +286,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks a branch from this condition on.
-    fn branch(&mut self, conditions: &'a [Condition], body: &'a Body, way: &mut Way<'a>) {
+    fn branch(&mut self, conditions: &'a [Condition], body: &'a Body, way: &mut StepWalk<'a>) {
         for (index, condition) in conditions.iter().enumerate() {
             match condition {
                 Condition::Holds(template) => {
@@ -324,7 +324,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks the references of a condition or of a pattern's value, which may be missing.
-    fn passed_if_there(&mut self, template: &'a Template, way: &mut Way<'a>) {
+    fn passed_if_there(&mut self, template: &'a Template, way: &mut StepWalk<'a>) {
         match template {
             Template::Reference(reference) => {
                 let is_each = reference.path.iter().any(Segment::is_each);
@@ -336,7 +336,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks the references of a template, and moves to the next one.
-    fn passed(&mut self, template: &'a Template, way: &mut Way<'a>) {
+    fn passed(&mut self, template: &'a Template, way: &mut StepWalk<'a>) {
         self.references(template, way.at);
         way.at = self.known.spans.templates.after(way.at);
     }

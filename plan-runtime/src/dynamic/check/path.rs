@@ -104,12 +104,12 @@ pub(super) fn follow<'a>(
             Err(lost) => return Err(LeadsNowhere::Lost(lost)),
         }
     }
-    let mut way = Way {
+    let mut way = PathWalk {
         path,
         work,
         null: given.absent,
         present: given.present,
-        ends: vec![End::default()],
+        ends: vec![ListEnd::default()],
         fails: None,
         found,
     };
@@ -127,7 +127,7 @@ pub(super) fn follow<'a>(
 }
 
 /// The progress along a path.
-struct Way<'a, 'p> {
+struct PathWalk<'a, 'p> {
     path: Path<'p>,
     work: &'p Work,
     /// The reason why the value so far may be null.
@@ -135,7 +135,7 @@ struct Way<'a, 'p> {
     /// The paths that lead to a present value.
     present: Vec<&'a [Segment]>,
     /// The ends of the reference as a whole and of each list on its path.
-    ends: Vec<End>,
+    ends: Vec<ListEnd>,
     /// The reason why the reference may fail.
     fails: Option<String>,
     /// The result so far; its type is empty if every value has ended.
@@ -143,14 +143,14 @@ struct Way<'a, 'p> {
 }
 
 #[derive(Default)]
-struct End {
+struct ListEnd {
     may: bool,
     /// The reason, if a schema or the author states one.
     why: Option<String>,
 }
 
-impl<'a> Way<'a, '_> {
-    fn end(&mut self) -> &mut End {
+impl<'a> PathWalk<'a, '_> {
+    fn end(&mut self) -> &mut ListEnd {
         let last = self.ends.len() - 1;
         &mut self.ends[last]
     }
@@ -229,7 +229,7 @@ impl<'a> Way<'a, '_> {
         self.work.spend(1 + ty.cost())?;
         self.found.ty = ty;
         if segment.is_each() {
-            self.ends.push(End::default());
+            self.ends.push(ListEnd::default());
         } else if presence != Presence::Sure {
             self.missing(at, segment, presence == Presence::Maybe)?;
         }

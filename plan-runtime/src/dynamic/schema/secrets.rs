@@ -16,7 +16,7 @@ pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
     if !mentions(schema) {
         return Secrets::default();
     }
-    let mut search = Search {
+    let mut search = SchemaSearch {
         root: schema,
         open: Vec::new(),
         left: MOST,
@@ -40,7 +40,7 @@ fn mentions(schema: &Value) -> bool {
     }
 }
 
-struct Search<'a> {
+struct SchemaSearch<'a> {
     root: &'a Value,
     /// The schemas that references led to.
     open: Vec<*const Value>,
@@ -49,7 +49,7 @@ struct Search<'a> {
     anchors: Option<Rc<Anchors>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SchemaSearch<'a> {
     fn schema(&mut self, schema: &'a Value) -> Secrets {
         let Value::Object(keywords) = schema else {
             return Secrets::default();

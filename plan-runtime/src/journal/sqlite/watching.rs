@@ -13,12 +13,12 @@ const EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
 pub(super) struct MessageWaits {
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct WatchState {
     /// The waits for each run, by its number.
     waiting: HashMap<i64, Vec<(u64, Waker)>>,
     /// The number of waits so far.
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl MessageWaits {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -18,7 +18,7 @@ pub(super) struct StepValues<'x> {
     pub(super) bodies: Vec<(&'x Body, usize)>,
     /// The policy with the amounts from the start of the step.
     pub(super) policy: Option<Arc<Policy>>,
-    lists: Vec<List>,
+    lists: Vec<UnfinishedList>,
     /// The values that conditions have bound, by elements.
     lets: BTreeMap<u32, Vec<StoredValue>>,
     pub(super) output: Option<StoredValue>,
@@ -52,7 +52,7 @@ pub(super) struct Opening<'x> {
 }
 
 /// An unfinished list.
-struct List {
+struct UnfinishedList {
     /// The number of the first element.
     first: u32,
     /// The element around the list.
@@ -85,7 +85,7 @@ impl<'x> StepValues<'x> {
     ) {
         let items = items.into_iter();
         let items: Vec<_> = items.map(|item| Some(StoredValue::json(item))).collect();
-        self.lists.push(List {
+        self.lists.push(UnfinishedList {
             first,
             around,
             outputs: vec![Value::Null; items.len()],

@@ -13,19 +13,19 @@ use std::time::Duration;
 pub(super) struct Deadline {
     pub(super) limit: Duration,
     sleep: Option<TimerFuture>,
-    alarm: Arc<Alarm>,
+    alarm: Arc<DeadlineAlarm>,
     waker: Waker,
 }
 
 /// The waker of the timer.
-struct Alarm {
+struct DeadlineAlarm {
     rung: AtomicBool,
     run: Mutex<Option<Waker>>,
 }
 
 impl Deadline {
     pub(super) fn new(limit: Duration, sleep: TimerFuture) -> Self {
-        let alarm = Arc::new(Alarm {
+        let alarm = Arc::new(DeadlineAlarm {
             rung: AtomicBool::new(true),
             run: Mutex::new(None),
         });
@@ -66,7 +66,7 @@ impl Drop for Deadline {
     }
 }
 
-impl Alarm {
+impl DeadlineAlarm {
     fn wake_run_by(&self, waker: &Waker) {
         let mut run = locked(&self.run);
         let before = match &*run {
@@ -79,7 +79,7 @@ impl Alarm {
     }
 }
 
-impl Wake for Alarm {
+impl Wake for DeadlineAlarm {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -25,7 +25,7 @@ pub(super) struct Errors<'x> {
     /// The number of errors at the next search for outdated errors.
     most: usize,
     /// The plan, and the plans that calls may be.
-    plans: Vec<Names<'x>>,
+    plans: Vec<StepNames<'x>>,
     /// The paths of undone steps, each with its number in the order of time.
     undone: HashMap<String, usize>,
     /// The number of undo steps that have succeeded.
@@ -33,7 +33,7 @@ pub(super) struct Errors<'x> {
 }
 
 /// The names of the steps of a plan and of its blocks.
-struct Names<'x> {
+struct StepNames<'x> {
     /// The address of the plan, available before the plan itself.
     address: usize,
     plan: Option<&'x Plan>,
@@ -47,7 +47,7 @@ impl<'x> Errors<'x> {
         let plans = plans
             .iter()
             .enumerate()
-            .map(|(place, (address, first))| Names {
+            .map(|(place, (address, first))| StepNames {
                 address: *address,
                 plan: (place == 0).then_some(plan),
                 first: *first,

@@ -106,7 +106,7 @@ pub(super) fn of_plans(
     (prefix, shown): (&str, Shown),
     next_key: &impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
-    let mut comparison = Comparison {
+    let mut comparison = PlanComparison {
         next_key,
         shown,
         found: Vec::new(),
@@ -117,7 +117,7 @@ pub(super) fn of_plans(
 }
 
 /// The comparison of two plans.
-struct Comparison<'k, F> {
+struct PlanComparison<'k, F> {
     next_key: &'k F,
     shown: Shown,
     found: Vec<String>,
@@ -125,7 +125,7 @@ struct Comparison<'k, F> {
     named: BTreeSet<String>,
 }
 
-impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
+impl<F: Fn(&str) -> Option<String>> PlanComparison<'_, F> {
     /// Compares the steps of a plan or of a block, whose records have keys that begin with this prefix.
     fn compare_steps(&mut self, old: &Value, new: &Value, prefix: &str, path: &str) {
         let new_steps: HashMap<&str, &Value> = steps(new).into_iter().rev().collect();

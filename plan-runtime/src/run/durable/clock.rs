@@ -141,7 +141,7 @@ impl Durable {
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;
-            let alarm = Alarm::set(&this, time);
+            let alarm = ClockAlarm::set(&this, time);
             let left = time.saturating_sub(this.time());
             this.clock.timer.sleep(left).await;
             drop(alarm);
@@ -157,7 +157,7 @@ impl Durable {
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;
-            let alarm = Alarm::set(&this, this.time().saturating_add(duration));
+            let alarm = ClockAlarm::set(&this, this.time().saturating_add(duration));
             this.clock.timer.sleep(duration).await;
             drop(alarm);
         })
@@ -175,9 +175,9 @@ impl Durable {
 }
 
 /// The end of a sleep.
-struct Alarm(Arc<Durable>, (Duration, u64));
+struct ClockAlarm(Arc<Durable>, (Duration, u64));
 
-impl Alarm {
+impl ClockAlarm {
     fn set(durable: &Arc<Durable>, time: Duration) -> Self {
         let alarms = &mut durable.state().alarms;
         alarms.begun += 1;
@@ -187,7 +187,7 @@ impl Alarm {
     }
 }
 
-impl Drop for Alarm {
+impl Drop for ClockAlarm {
     fn drop(&mut self) {
         self.0.state().alarms.set.remove(&self.1);
     }

@@ -108,11 +108,11 @@ pub(super) struct Durable {
     pub(super) inbox: OnceLock<Arc<Inbox>>,
     plans: Mutex<Plans>,
     root: Arc<Root>,
-    state: Mutex<State>,
+    state: Mutex<DurableState>,
 }
 
 #[derive(Default)]
-struct State {
+struct DurableState {
     is_live: bool,
     history: History,
     /// The messages that came before the run was claimed.
@@ -147,12 +147,12 @@ impl Durable {
         history: History,
         messages: Vec<(u64, Message)>,
     ) -> Self {
-        let state = State {
+        let state = DurableState {
             messages,
             is_live: claimed.is_new,
             recorded: history.bytes,
             history,
-            ..State::default()
+            ..DurableState::default()
         };
         Self {
             claimed,
@@ -206,7 +206,7 @@ impl Durable {
         self.is_gated.load(Ordering::Relaxed)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DurableState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

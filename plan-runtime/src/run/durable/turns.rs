@@ -17,7 +17,7 @@ pub(super) enum RecordPlace {
 }
 
 /// A record that the run is to act upon.
-struct Due {
+struct DueRecord {
     time: Duration,
     is_durable: bool,
     /// The waker of the future that waits for the turn.
@@ -33,7 +33,7 @@ const PATIENCE: u64 = 4;
 #[derive(Default)]
 pub(super) struct Turns {
     /// The records that the run is to act upon.
-    due: BTreeMap<RecordPlace, Due>,
+    due: BTreeMap<RecordPlace, DueRecord>,
     /// The record whose turn it is, and the number of the poll that gave the turn.
     turn: Option<(RecordPlace, u64)>,
     /// The number of polls of the outermost plan.
@@ -49,7 +49,7 @@ impl Turns {
     pub(super) fn add(&mut self, time: Duration) -> RecordPlace {
         self.written += 1;
         let place = RecordPlace::Written(self.written);
-        let due = Due {
+        let due = DueRecord {
             time,
             is_durable: false,
             waker: None,
@@ -149,7 +149,7 @@ impl Future for Turn {
             return Poll::Ready(());
         }
         this.is_due = true;
-        let due = state.turns.due.entry(this.place).or_insert(Due {
+        let due = state.turns.due.entry(this.place).or_insert(DueRecord {
             time: this.time,
             is_durable: true,
             waker: None,

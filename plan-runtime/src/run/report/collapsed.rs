@@ -13,7 +13,7 @@ const MOST_ROWS: usize = 50;
 const MOST_PLANS: usize = 10;
 
 /// A plan that ran inside a step.
-struct Inner<'r> {
+struct InnerSteps<'r> {
     report: &'r Report,
     /// The start, counted from the start of the outermost plan.
     started: Duration,
@@ -73,10 +73,10 @@ impl<'r> Rows<'r> {
         rows
     }
 
-    fn add(&mut self, inner: Vec<Inner<'r>>, depth: usize) {
-        let mut plans: Vec<Vec<Inner<'r>>> = Vec::new();
+    fn add(&mut self, inner: Vec<InnerSteps<'r>>, depth: usize) {
+        let mut plans: Vec<Vec<InnerSteps<'r>>> = Vec::new();
         for inner in inner {
-            let same = |others: &Vec<Inner<'r>>| is_same(others[0].report, inner.report);
+            let same = |others: &Vec<InnerSteps<'r>>| is_same(others[0].report, inner.report);
             match plans.iter().position(same) {
                 Some(place) => plans[place].push(inner),
                 None if plans.len() < MOST_PLANS => plans.push(vec![inner]),
@@ -90,13 +90,13 @@ impl<'r> Rows<'r> {
         }
     }
 
-    fn add_step(&mut self, plan: &[Inner<'r>], place: usize, depth: usize) {
+    fn add_step(&mut self, plan: &[InnerSteps<'r>], place: usize, depth: usize) {
         if self.rows.len() >= MOST_ROWS {
             self.more += 1;
             return;
         }
         let steps = plan.iter().map(|inner| (inner, &inner.report.steps[place]));
-        let after = |inner: &Inner<'_>, time: Option<Duration>| Some(inner.started + time?);
+        let after = |inner: &InnerSteps<'_>, time: Option<Duration>| Some(inner.started + time?);
         let started = steps
             .clone()
             .filter_map(|(inner, step)| after(inner, step.started));
@@ -127,9 +127,9 @@ impl<'r> Rows<'r> {
 }
 
 /// Returns the reports inside a step with this path, whose plan started at this time.
-fn inside<'r>(step: &'r StepReport, started: Duration, path: &str) -> Vec<Inner<'r>> {
+fn inside<'r>(step: &'r StepReport, started: Duration, path: &str) -> Vec<InnerSteps<'r>> {
     let attempts = step.attempts.iter().flat_map(|attempt| {
-        attempt.inside.iter().map(move |report| Inner {
+        attempt.inside.iter().map(move |report| InnerSteps {
             report,
             started: started + attempt.started,
             path: format!("{path}{}", Elements(&attempt.element)),

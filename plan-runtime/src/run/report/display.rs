@@ -54,7 +54,7 @@ impl fmt::Display for Report {
     }
 }
 
-struct Row {
+struct ReportRow {
     id: String,
     tool: String,
     status: String,
@@ -78,8 +78,9 @@ struct Widths {
 
 impl Widths {
     /// Returns the widths of a table in this number of columns. A narrow table has a short bar or none, and then short names.
-    fn of(rows: &[Row], columns: usize) -> Self {
-        let widest = |text: &dyn Fn(&Row) -> usize| rows.iter().map(text).max().unwrap_or_default();
+    fn of(rows: &[ReportRow], columns: usize) -> Self {
+        let widest =
+            |text: &dyn Fn(&ReportRow) -> usize| rows.iter().map(text).max().unwrap_or_default();
         let mut widths = Self {
             id: widest(&|row| width(&row.id)),
             tool: widest(&|row| width(&row.tool)),
@@ -115,7 +116,7 @@ impl Widths {
     }
 }
 
-impl Row {
+impl ReportRow {
     fn started(&self) -> String {
         let (started, _) = self.times;
         started.map_or_else(String::new, |time| Time(time).to_string())
@@ -230,7 +231,7 @@ impl Report {
                 paint(Tone::Title, &line)
             ));
         }
-        let rows: Vec<Row> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
+        let rows: Vec<ReportRow> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
         let widths = Widths::of(&rows, columns);
         for row in &rows {
             row.write(&widths, (self.duration, columns), paint, &mut lines);
@@ -254,8 +255,8 @@ impl Report {
     }
 
     /// Returns the row of a step, and the rows of the steps inside it.
-    fn rows(&self, step: &StepReport) -> Vec<Row> {
-        let mut rows = vec![Row {
+    fn rows(&self, step: &StepReport) -> Vec<ReportRow> {
+        let mut rows = vec![ReportRow {
             id: MessageName(&step.id).to_string(),
             tool: tool_of(step),
             status: step.status.name().to_owned(),
@@ -266,7 +267,7 @@ impl Report {
         }];
         let inside = Rows::of(step);
         rows.extend(inside.rows.iter().map(|inner| {
-            Row {
+            ReportRow {
                 id: format!("{:1$}{2}", "", inner.depth * 2, MessageName(&inner.step.id)),
                 tool: tool_of(inner.step),
                 status: inner.status(),
@@ -280,7 +281,7 @@ impl Report {
             }
         }));
         if inside.more > 0 {
-            rows.push(Row {
+            rows.push(ReportRow {
                 id: format!("  … and {} more", inside.more),
                 tool: String::new(),
                 status: String::new(),

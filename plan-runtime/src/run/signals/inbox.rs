@@ -17,10 +17,10 @@ use std::task::{Context, Poll, Waker};
 pub(in crate::run) struct Inbox {
     /// The plan that contains the steps of the paths. `None` if the plan cannot run.
     plan: Option<Arc<Plan>>,
-    state: Mutex<State>,
+    state: Mutex<InboxState>,
 }
 
-struct State {
+struct InboxState {
     /// `true` after the end of the run.
     is_over: bool,
     /// The number of handles that can send.
@@ -142,7 +142,7 @@ impl Inbox {
     }
 }
 
-impl State {
+impl InboxState {
     /// Returns the wait at a path without a value.
     fn check(&self, path: &str) -> Result<Option<Await>, SignalError> {
         if self.is_over {
@@ -176,7 +176,7 @@ impl Receiver {
     pub(in crate::run) fn new(plan: Option<Arc<Plan>>) -> Self {
         Self(Arc::new(Inbox {
             plan,
-            state: Mutex::new(State {
+            state: Mutex::new(InboxState {
                 is_over: false,
                 senders: 0,
                 limits: Limits::DEFAULT,

@@ -225,22 +225,22 @@ impl fmt::Display for SignalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { path, similar } => {
-                let path = Text(path);
+                let path = UntrustedText(path);
                 write!(f, "no step of the run waits for a value at `{path}`")?;
                 match similar {
-                    Some(similar) => write!(f, " (`{}` is similar)", Text(similar)),
+                    Some(similar) => write!(f, " (`{}` is similar)", UntrustedText(similar)),
                     None => Ok(()),
                 }
             }
             Self::Second { path } => {
-                write!(f, "step `{}` has its value already", Text(path))
+                write!(f, "step `{}` has its value already", UntrustedText(path))
             }
             Self::Type { path, message, .. } => {
-                let path = Text(path);
+                let path = UntrustedText(path);
                 write!(f, "the value for `{path}` has the wrong type: {message}")
             }
             Self::Value { path, error } => {
-                let path = Text(path);
+                let path = UntrustedText(path);
                 write!(f, "the value for `{path}` cannot be sent: {error}")
             }
             Self::Ended => f.write_str("the run has ended"),
@@ -250,9 +250,9 @@ impl fmt::Display for SignalError {
 }
 
 /// Untrusted text, on one line.
-struct Text<'t>(&'t str);
+struct UntrustedText<'t>(&'t str);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for UntrustedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Cut(Line(self.0), MOST).fmt(f)
     }

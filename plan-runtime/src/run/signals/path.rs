@@ -100,13 +100,13 @@ fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
 
 /// Returns the steps of a plan that wait for values, including those of plans inside it; `[..]` is any element.
 pub(in crate::run) fn awaited(plan: &Plan) -> Vec<String> {
-    let mut search = Search::default();
+    let mut search = PathSearch::default();
     search.plan(plan);
     search.found
 }
 
 #[derive(Default)]
-struct Search {
+struct PathSearch {
     found: Vec<String>,
     /// The path to this position.
     path: String,
@@ -114,7 +114,7 @@ struct Search {
     around: Vec<*const Plan>,
 }
 
-impl Search {
+impl PathSearch {
     fn plan(&mut self, plan: &Plan) {
         let itself = std::ptr::from_ref(plan);
         if self.around.len() > DEEPEST || self.around.contains(&itself) {

@@ -41,7 +41,7 @@ struct Manual {
     /// The number of sleeps so far.
     slept: u64,
     /// The wakers, by the end of the sleep and its number. Dropped sleeps are skipped.
-    sleepers: BTreeMap<(Duration, u64), Arc<Mutex<Alarm>>>,
+    sleepers: BTreeMap<(Duration, u64), Arc<Mutex<ManualAlarm>>>,
     /// The real time of the last use of the timer, and the real time after which an unused timer fails its sleeps.
     used: Instant,
     patience: Duration,
@@ -50,7 +50,7 @@ struct Manual {
 }
 
 #[derive(Default)]
-struct Alarm {
+struct ManualAlarm {
     rung: bool,
     waker: Option<Waker>,
 }
@@ -199,7 +199,7 @@ impl Timer for ManualTimer {
     }
 
     fn sleep(&self, duration: Duration) -> TimerFuture {
-        let alarm = Arc::new(Mutex::new(Alarm {
+        let alarm = Arc::new(Mutex::new(ManualAlarm {
             rung: duration.is_zero(),
             waker: None,
         }));
@@ -210,7 +210,7 @@ impl Timer for ManualTimer {
             manual.slept += 1;
             manual.sleepers.insert((at, before), alarm.clone());
         }
-        Box::pin(Waiting {
+        Box::pin(ManualWait {
             timer: self.clone(),
             alarm,
             patience: None,
@@ -234,14 +234,14 @@ impl Drop for Skip<'_> {
     }
 }
 
-struct Waiting {
+struct ManualWait {
     timer: ManualTimer,
-    alarm: Arc<Mutex<Alarm>>,
+    alarm: Arc<Mutex<ManualAlarm>>,
     /// A real wait, after which the sleep looks for a use of the timer.
     patience: Option<WaitUntil>,
 }
 
-impl Future for Waiting {
+impl Future for ManualWait {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

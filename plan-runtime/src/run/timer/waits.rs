@@ -23,12 +23,12 @@ pub(super) struct WaitUntil {
 type Key = (Instant, u64);
 
 struct Waits {
-    state: Mutex<State>,
+    state: Mutex<WaitsState>,
     /// Notified of a wait that ends before the thread's next wake-up.
     is_earlier: Condvar,
 }
 
-struct State {
+struct WaitsState {
     /// The wakers by the ends of their waits.
     wakers: BTreeMap<Key, Waker>,
     count: u64,
@@ -44,7 +44,7 @@ enum ThreadState {
 }
 
 static WAITS: Waits = Waits {
-    state: Mutex::new(State {
+    state: Mutex::new(WaitsState {
         wakers: BTreeMap::new(),
         count: 0,
         thread: ThreadState::NotStarted,
@@ -89,7 +89,7 @@ impl Drop for WaitUntil {
 }
 
 impl Waits {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WaitsState> {
         // No code that changes the state can panic while the state is locked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -139,7 +139,7 @@ impl Waits {
                 next => {
                     state.thread = ThreadState::Asleep(next);
                     let is_asleep =
-                        |state: &mut State| matches!(state.thread, ThreadState::Asleep(_));
+                        |state: &mut WaitsState| matches!(state.thread, ThreadState::Asleep(_));
                     state = match next {
                         Some(time) => {
                             let left = time.saturating_duration_since(now);

@@ -43,7 +43,7 @@ impl Plan {
     /// conditions, loops, blocks, values, waits, undo steps and computed values.
     pub fn to_blueprint(&self) -> Result<String, Unsupported> {
         let ids = self.steps.iter().enumerate();
-        let mut writer = Writer {
+        let mut writer = BlueprintWriter {
             names: Names {
                 plan: self,
                 ids: ids.map(|(index, step)| (step.id.as_str(), index)).collect(),
@@ -64,13 +64,13 @@ impl Plan {
 }
 
 /// A plan that is being written.
-struct Writer<'p> {
+struct BlueprintWriter<'p> {
     names: Names<'p>,
     text: String,
     unsupported: Vec<UnsupportedPart>,
 }
 
-impl Writer<'_> {
+impl BlueprintWriter<'_> {
     fn cannot_express(&mut self, place: impl Into<String>, construct: impl Into<String>) {
         let part = UnsupportedPart::new(place, construct);
         self.unsupported.push(part);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// The largest number of members of all objects, of listed values, and of characters of their names. Large providers refuse more.
-const MOST: Budget = Budget {
+const MOST: SchemaBudget = SchemaBudget {
     members: 5_000,
     values: 1_000,
     characters: 120_000,
@@ -30,7 +30,7 @@ const REFERENCE: &str = r#"^\$ref:[A-Za-z0-9_]+(\.[A-Za-z0-9_]+|\.\*|\[(0|[1-9][
 
 /// The amounts that remain until the limits of providers.
 #[derive(Clone, Copy)]
-struct Budget {
+struct SchemaBudget {
     members: usize,
     values: usize,
     characters: usize,
@@ -40,13 +40,13 @@ struct Budget {
 type TypeKey = (Vec<usize>, Vec<String>);
 
 /// A schema that is being made.
-struct Builder<'w> {
+struct SchemaBuilder<'w> {
     defs: Map<String, Value>,
     /// The names of the types in `defs`.
     types: HashMap<TypeKey, String>,
     /// The types of the current tool, which are removed if the tool does not fit.
     added: Vec<TypeKey>,
-    left: Budget,
+    left: SchemaBudget,
     /// `true` if the current tool exceeds the budget.
     is_over: bool,
     /// `true` if the subset cannot express all arguments of the current tool.
@@ -57,7 +57,7 @@ struct Builder<'w> {
 /// Returns the schema of all tool plans with these tools.
 pub(in crate::dynamic) fn schema(contracts: &Contracts) -> Value {
     let work = Work::for_types();
-    let mut builder = Builder {
+    let mut builder = SchemaBuilder {
         defs: Map::new(),
         types: HashMap::new(),
         added: Vec::new(),
@@ -119,7 +119,7 @@ pub(in crate::dynamic) fn schema(contracts: &Contracts) -> Value {
     schema
 }
 
-impl Builder<'_> {
+impl SchemaBuilder<'_> {
     /// Subtracts amounts from the budget.
     fn pay(&mut self, members: usize, values: usize, characters: usize) {
         let left = &mut self.left;

@@ -30,15 +30,19 @@ use std::time::Duration;
 pub(in super::super) struct CallRecords {
     durable: Arc<Durable>,
     /// The calls that are to be recorded.
+<<<<<<< HEAD
     due: HashMap<CallId, Due>,
     /// The calls that are held back no longer, until the driver takes them.
     begun: Arc<Mutex<Vec<Site>>>,
+=======
+    due: HashMap<CallId, DueCall>,
+>>>>>>> docs2
     /// The calls of the plan itself that have ended, and whose records have not had their turns.
     ending: HashSet<CallId>,
 }
 
 /// A call that is to be recorded.
-struct Due {
+struct DueCall {
     key: String,
     started: Duration,
     /// `true` if Rust code makes a part of the call, so that a failure without a call is recorded as well.
@@ -179,7 +183,7 @@ impl CallRecords {
             let inside = scene.values.inside(&it.of);
             inside.failed.remove(&part.element)
         });
-        let due = Due {
+        let due = DueCall {
             key,
             started: now,
             is_computed,

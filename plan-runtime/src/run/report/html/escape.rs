@@ -10,14 +10,14 @@ const MOST: usize = 20_000;
 
 /// Appends escaped text. Invisible characters appear as Rust escapes.
 pub(super) fn escape(text: Arguments<'_>, out: &mut String) {
-    let mut safe = Safe::lines(Escape(out));
+    let mut safe = Safe::lines(HtmlEscape(out));
     // Writing to a `String` never fails, but a `Display` may return an error.
     let _ = safe.write_fmt(text);
 }
 
-struct Escape<'e>(&'e mut String);
+struct HtmlEscape<'e>(&'e mut String);
 
-impl Write for Escape<'_> {
+impl Write for HtmlEscape<'_> {
     fn write_str(&mut self, text: &str) -> Result {
         for c in text.chars() {
             match entity(c) {
