@@ -355,7 +355,7 @@ extensions/plan-rust/src/source/layout.rs WIDEST: where lines are broken
 extensions/plan-rust/src/source/layout.rs WIDEST_CALL: where lines are broken
 extensions/plan-rust/src/source/layout.rs WIDEST_JSON: where lines are broken
 plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
-plan-runtime/src/dynamic/schema/inclusion.rs MOST_TRIED: tags of an enum with more values are compared as other members
+plan-runtime/src/dynamic/schema/together.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
 plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
 plan-runtime/src/dynamic/schema/cases.rs MOST_CASES: more cases are unchecked

@@ -320,7 +320,6 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
     let step = &steps[undone];
     let name = text_of(&step.name);
     let help = "help: name a step that calls a tool";
-    let inside = format!("`{{ step {name} = …; #[undo({name})] step …; {name} }}`");
     if undone == place {
         return Some(format!("a step cannot undo itself\n{help}"));
     }
@@ -333,12 +332,12 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
         (Role::Work, body) if body.any(|it| matches!(it, Body::For(_) | Body::Loop(_))) => {
             Some(format!(
                 "`{name}` may be half done when it fails: its calls are repeated\n\
-             help: put the undo step into its block, beside the step that it undoes: {inside}"
+             help: put the undo step into its block, beside the step that it undoes: `{{ step one = …; #[undo(one)] step …; one }}`"
             ))
         }
         (Role::Work, body) if body.any(|it| matches!(it, Body::Compute(_))) => Some(format!(
             "`{name}` may be a value, which nothing undoes\n\
-             help: put the undo step into the braces of its call: {inside}"
+             help: put the undo step into the braces of its call: `{{ step {name} = …; #[undo({name})] step …; {name} }}`"
         )),
         (Role::Work, _) => None,
     }

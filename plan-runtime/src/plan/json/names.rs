@@ -228,7 +228,7 @@ pub(crate) const WITHOUT_ARGUMENTS: &[&str] = BODIES.split_at(1).1;
 /// The members of a step that only plan JSON has.
 pub(crate) const EXTENSIONS: &[&str] = step::ALL.split_at(4).1;
 
-/// Pairs of lists. An object with a member of one list has no other member of the other list.
+/// Pairs of lists. A member of the first list excludes the members of the second list.
 pub(crate) const EXCLUSIVE: [[&[&str]; 2]; 5] = [
     [&BODIES, &BODIES],
     [&[step::ARGUMENTS, "params"], WITHOUT_ARGUMENTS],
