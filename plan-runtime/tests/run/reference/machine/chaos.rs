@@ -1,6 +1,6 @@
 //! Random plans with every attribute, and random events in random order: answers come late, timers fire at any time, and a driver passes several
 //! events before it takes commands. The machine ends, drops exactly the running calls, and reaches an equal state when another machine receives these
-//! events.
+//! events. After a cancellation, only undo steps and always steps start. The report contains each lasting failure.
 
 use super::super::random::cases;
 use super::driver::passed;
@@ -8,12 +8,14 @@ use fastrand::Rng;
 use plan_runtime::machine::{
     Amounts, Answer, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId, Event,
     Machine, Node, NodeBlock, NodeBody, Pause, Question, QuestionId, Reaction, Reason, Recovery,
-    ScopeId, StepFailure, StepSlot, StepStatus, Tables, Timing,
+    ScopeId, StepFailure, StepPlace, StepSlot, StepStatus, Tables, Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Returns a scope of some steps, whose bodies have a depth.
+/// The label of undo steps and always steps.
+const LAST: u32 = 1;
+
 fn recovery(random: &mut Rng) -> Recovery {
     match random.u8(..4) {
         0 => Recovery::Replace,
@@ -22,6 +24,7 @@ fn recovery(random: &mut Rng) -> Recovery {
     }
 }
 
+/// Returns a scope of some steps, whose bodies have a depth.
 fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     let mut steps: Vec<Node> = Vec::new();
     let work = random.usize(1..=3);
@@ -35,7 +38,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     for place in 0..work {
         if random.u8(..3) == 0 {
             let after = some(random, work);
-            let mut node = Node::new(0, body(random, depth.min(1)), after);
+            let mut node = Node::new(LAST, body(random, depth.min(1)), after);
             node.duty = Duty::Undo(place);
             steps.push(attributes(random, node));
         }
@@ -48,7 +51,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
         {
             after.push(steps.len() - 1);
         }
-        let mut node = Node::new(0, body(random, depth.min(1)), after);
+        let mut node = Node::new(LAST, body(random, depth.min(1)), after);
         node.duty = Duty::Always;
         steps.push(attributes(random, node));
     }
@@ -132,6 +135,17 @@ struct Driver {
     ended: BTreeSet<CallId>,
     questions: Vec<(QuestionId, Question)>,
     is_done: bool,
+    /// `true` after a cancellation or the deadline.
+    is_stopped: bool,
+    /// `true` after a call that may be a plan had a certain end.
+    is_certain: bool,
+    tells: bool,
+    /// The scopes that have ended, but still have values.
+    over: BTreeSet<ScopeId>,
+    /// The scopes whose inputs the driver could not make.
+    unfit: BTreeSet<ScopeId>,
+    /// The lasting failures so far.
+    lasting: Vec<ErrorId>,
     log: Vec<(Event, usize)>,
 }
 
@@ -158,6 +172,7 @@ impl Driver {
                 Command::Start(call, place) | Command::Await(call, place) => {
                     assert!(!self.is_done && self.calls.insert(call));
                     self.slots.insert(call, place.slot);
+                    self.check_start(place);
                 }
                 Command::Sleep(timer, pause, _) => {
                     assert_eq!(self.timers.insert(timer, pause), None);
@@ -172,7 +187,10 @@ impl Driver {
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(scope) => self.free(scope),
-                Command::Settled(..) | Command::Unwinding(_) | Command::Over(_) => {}
+                Command::Over(scope) => {
+                    self.over.insert(scope);
+                }
+                Command::Settled(..) | Command::Unwinding(_) => {}
                 Command::Done => self.is_done = true,
             }
         }
@@ -184,9 +202,27 @@ impl Driver {
         }
     }
 
+    /// Checks that a call may start in its scope and in the scopes around.
+    fn check_start(&self, place: StepPlace) {
+        let view = self.machine.view();
+        let (mut step, mut scope) = (place.step, view.scope_of(place.slot));
+        let mut is_work = true;
+        loop {
+            is_work &= view.tables().label(step) != LAST;
+            assert!(!self.unfit.contains(&scope), "{scope:?} has no inputs");
+            let Some(owner) = view.owner(scope) else {
+                break;
+            };
+            (step, scope) = (owner.step, view.scope_of(owner.slot));
+        }
+        assert!(!is_work || !self.is_stopped, "work starts after the end");
+    }
+
     /// Checks that a finally ended scope has no running step.
     fn free(&mut self, scope: ScopeId) {
         self.freed += 1;
+        self.unfit.remove(&scope);
+        assert!(self.over.remove(&scope) || !self.tells, "{scope:?}");
         let view = self.machine.view();
         let mut places = 0..view.slots(scope).1;
         let runs = places.any(|place| view.status(scope, place) == StepStatus::Running);
@@ -210,24 +246,54 @@ impl Driver {
         let event = match random.u16(..400) {
             0 => Event::Cancelled,
             1 => Event::Late,
-            2..6 if !self.calls.is_empty() => {
-                let call = self.calls.iter().nth(random.usize(..self.calls.len()));
-                Event::Certain(*call.unwrap())
+            2 => Event::Exhausted,
+            // The call may turn out to be a plan after the cancellation.
+            20..50 if self.is_certain => Event::Cancelled,
+            3..20 if !self.calls.is_empty() => {
+                let may_open = |call: &CallId| self.machine.view().may_open(*call).is_some();
+                let open = self.calls.iter().copied().find(may_open);
+                self.is_certain |= open.is_some();
+                let any = self.calls.iter().nth(random.usize(..self.calls.len()));
+                Event::Certain(open.or(any.copied()).unwrap())
             }
             _ => self.choose(random, random.clone().usize(..count)),
         };
+        self.is_stopped |= matches!(event, Event::Cancelled | Event::Late);
         self.machine.handle(event);
         self.log.push((event, 0));
         true
     }
 
+    /// Notes an error, unless the machine ignores the event.
+    fn note(&mut self, error: CallError, is_open: bool) {
+        if error.lasting && is_open {
+            self.lasting.push(error.error);
+        }
+    }
+
+    /// Returns `true` if a call runs.
+    fn is_open(&self, call: CallId) -> bool {
+        let view = self.machine.view();
+        if !call.is_plain() {
+            return view.part(call).is_some();
+        }
+        let (slot, scope) = (self.slots[&call], view.scope_of_plain(call));
+        let place = slot.index() - view.slots(scope).0.index();
+        view.status(scope, place) == StepStatus::Running
+    }
+
     fn choose(&mut self, random: &mut Rng, number: usize) -> Event {
         let of = |set: &BTreeSet<CallId>, number: usize| set.iter().nth(number).copied();
         let calls = self.calls.len();
+        let lasting = random.u8(..4) == 0;
         let error = CallError {
-            error: ErrorId(0),
+            error: ErrorId(if lasting {
+                2 + self.log.len() as u32
+            } else {
+                0
+            }),
             transient: random.bool(),
-            lasting: random.u8(..4) == 0,
+            lasting,
         };
         if let Some(call) = of(&self.calls, number) {
             self.calls.remove(&call);
@@ -237,7 +303,10 @@ impl Driver {
             }
             let ending = match random.u16(..600) {
                 0 => CallEnd::Exceeds(ErrorId(1)),
-                1..100 => CallEnd::Failed(error),
+                1..100 => {
+                    self.note(error, self.is_open(call));
+                    CallEnd::Failed(error)
+                }
                 _ => CallEnd::Done,
             };
             return Event::Ended(call, ending);
@@ -252,7 +321,10 @@ impl Driver {
             self.asked.remove(&call);
             self.ended.insert(call);
             return match random.u8(..20) {
-                0 => Event::Ended(call, CallEnd::Failed(error)),
+                0 => {
+                    self.note(error, self.is_open(call));
+                    Event::Ended(call, CallEnd::Failed(error))
+                }
                 1..4 => Event::Allowed(call),
                 4..8 => Event::Deferred(call),
                 _ => Event::Admitted(call),
@@ -262,7 +334,16 @@ impl Driver {
         let (id, question) = self.questions.swap_remove(number);
         let answer = match question {
             _ if random.u16(..600) == 0 => Answer::Exceeds(ErrorId(1)),
-            _ if random.u8(..20) == 0 => Answer::Failed(error),
+            _ if random.u8(..20) == 0 => {
+                let is_open = self.machine.view().asked(id).is_some();
+                self.note(error, is_open);
+                if let Question::Inputs(scope) = question
+                    && (is_open || scope == ScopeId::ROOT)
+                {
+                    self.unfit.insert(scope);
+                }
+                Answer::Failed(error)
+            }
             Question::Amounts(_) => Answer::Amounts(amounts(random)),
             _ => Answer::Number(random.u32(..4)),
         };
@@ -288,7 +369,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
     let new = || {
         let mut machine = Machine::with_capacity(tables, reaction, bound, capacity);
         if tells {
-            machine = machine.telling();
+            machine = machine.telling().telling_scopes();
         }
         machine
     };
@@ -302,6 +383,12 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         ended: BTreeSet::new(),
         questions: Vec::new(),
         is_done: false,
+        is_stopped: false,
+        is_certain: false,
+        tells,
+        over: BTreeSet::new(),
+        unfit: BTreeSet::new(),
+        lasting: Vec::new(),
         log: Vec::new(),
     };
     driver.take();
@@ -329,6 +416,11 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
     assert!(driver.calls.is_empty() && driver.timers.is_empty() && driver.asked.is_empty());
     let fulls = driver.fulls();
     assert!(fulls <= 1, "{fulls}");
+    let reported = driver.machine.view().so_far().steps;
+    for error in &driver.lasting {
+        let is_it = |failure: &StepFailure| failure.reason == Reason::Error(*error);
+        assert!(reported.iter().any(is_it), "{error:?} is not reported");
+    }
     let mut other = new();
     while other.next(true).is_some() {}
     for (event, taken) in &driver.log {
