@@ -189,8 +189,6 @@ pub(super) struct ScopeRun {
     /// Failures and results of undo steps that are in no failure of a step in the scope. They come from absorbed failures, from cancelled steps, from
     /// the value of the scope, and from an exceeded capacity.
     pub(super) left: Failures,
-    /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
-    pub(super) ended: Option<Box<Failures>>,
 }
 
 impl ScopeRun {
@@ -214,7 +212,6 @@ impl ScopeRun {
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
             left: Failures::default(),
-            ended: None,
         }
     }
 
@@ -338,6 +335,13 @@ impl StepRun {
             kept: Vec::new(),
             is: RunFlags::default(),
         }
+    }
+
+    /// Starts the call, the wait or the scope of an attempt.
+    pub(super) fn start(&mut self, attempt: AttemptId, activity: Activity) {
+        let tried = &mut self.attempts[attempt];
+        (tried.activity, tried.failed) = (activity, None);
+        self.active += 1;
     }
 
     /// Returns the position of an attempt.

@@ -166,7 +166,7 @@ impl<'t> Job<'t> {
             Doing::Call(Some(end)) => Err(failed("FAILED", *end == End::Transient)),
             Doing::Wait if world.sent.contains(&path) => Ok("sent".into()),
             Doing::Wait if world.hung_up => Err(failed("NO_SIGNALS", false)),
-            Doing::Wait if is_stopping || self.failed.is_some() => {
+            Doing::Wait if is_stopping => {
                 self.attempts[place].fate = Fate::Over;
                 self.is_cut = true;
                 return;
