@@ -30,13 +30,9 @@ use std::time::Duration;
 pub(in super::super) struct CallRecords {
     durable: Arc<Durable>,
     /// The calls that are to be recorded.
-<<<<<<< HEAD
-    due: HashMap<CallId, Due>,
+    due: HashMap<CallId, DueCall>,
     /// The calls that are held back no longer, until the driver takes them.
     begun: Arc<Mutex<Vec<Site>>>,
-=======
-    due: HashMap<CallId, DueCall>,
->>>>>>> docs2
     /// The calls of the plan itself that have ended, and whose records have not had their turns.
     ending: HashSet<CallId>,
 }
