@@ -188,7 +188,7 @@ struct InSpan<'x> {
 }
 
 /// Polls and drops a call in its span.
-pub(super) fn in_span<'x>(call: StepFuture<'x>, span: Span) -> StepFuture<'x> {
+pub(super) fn in_span(call: StepFuture<'_>, span: Span) -> StepFuture<'_> {
     if span.is_none() {
         return call;
     }

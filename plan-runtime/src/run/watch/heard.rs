@@ -88,7 +88,7 @@ impl Listeners {
 
     pub(super) fn ready(&self, logs: &Logs<'_>, scope: ScopeId, step: usize) {
         self.tell(logs, scope, |log, observer| {
-            observer.step_ready(&log.whole(step))
+            observer.step_ready(&log.whole(step));
         });
     }
 
