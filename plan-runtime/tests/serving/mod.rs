@@ -4,6 +4,7 @@ mod changed;
 mod control;
 mod delayed;
 mod encrypted;
+mod held;
 mod many;
 mod questions;
 mod recorded;

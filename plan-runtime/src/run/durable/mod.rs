@@ -140,6 +140,13 @@ struct State {
     recorded: usize,
 }
 
+impl State {
+    /// Returns `true` if the run is live and not about to end, and this number of notes is durable.
+    fn is_free(&self, noted: u64) -> bool {
+        self.is_live && self.notes.durable >= noted && self.stops == 0
+    }
+}
+
 impl Durable {
     fn new(
         claimed: ClaimedRun,
@@ -221,13 +228,19 @@ impl Durable {
         self.state().is_live
     }
 
+    /// Returns `true` if a call may start now, so that [`live`](Self::live) would be ready at once.
+    pub(super) fn lets_start(&self) -> bool {
+        let state = self.state();
+        state.is_free(state.notes.noted) && !state.turns.replays()
+    }
+
     /// Waits until the run is live and not about to end, and all earlier decisions are durable.
     pub(super) async fn live(&self) {
         let noted = self.state().notes.noted;
         let mut number = None;
         poll_fn(|cx| {
             let mut state = self.state();
-            let is_free = state.is_live && state.notes.durable >= noted && state.stops == 0;
+            let is_free = state.is_free(noted);
             if is_free && !state.turns.replays() {
                 return Poll::Ready(());
             }
