@@ -6,6 +6,7 @@ mod delayed;
 mod encrypted;
 mod held;
 mod many;
+mod masked;
 mod questions;
 mod recorded;
 mod retried;
