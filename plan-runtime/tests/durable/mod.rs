@@ -3,6 +3,7 @@
 mod basics;
 mod cells;
 mod changes;
+mod dropped;
 mod engine;
 mod faults;
 mod found;

@@ -18,6 +18,8 @@ mod inside;
 mod interrupted;
 mod model;
 mod nesting;
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod outlived;
 mod outputs;
 mod policies;
 mod reference;
