@@ -265,8 +265,11 @@ impl Request<'_> {
         let context = self.context(T::PLAN.is_some());
         let running = RunningCall::of(&context);
         let output = Polled::new(&context, call(context.clone()));
+        let rests = T::WAITS.then(|| context.clone());
         let call = async move {
+            let resting = rests.as_ref().and_then(CallContext::rest);
             let output = output.await;
+            drop(resting);
             running.end();
             output
         };

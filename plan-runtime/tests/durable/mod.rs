@@ -15,6 +15,7 @@ mod order;
 mod outlived;
 pub(crate) mod random;
 mod rough;
+mod sleeps;
 pub(crate) mod support;
 mod throttled;
 mod times;

@@ -19,6 +19,8 @@ pub(in crate::run) struct CallState {
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among the calls to the same tools.
     turn: Mutex<Option<Turn>>,
+    /// The end of the last sleep of the call in a run with a journal.
+    slept: Mutex<Option<Duration>>,
     /// The number of plans that the tool has run inside the call, by their names.
     pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
 }
@@ -36,7 +38,8 @@ pub(super) struct Dropped {
 
 impl CallContext {
     /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
-    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
+    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time. Of several
+    /// consecutive sleeps, the repeated call skips the sleeps that were over.
     ///
     /// The tool [`Sleep`](crate::Sleep) only sleeps. During a `Sleep`, a [server](crate::guide::durable#a-process-that-serves-runs) can remove the run from memory. During this
     /// method, the server cannot do so.
@@ -44,17 +47,20 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;
         };
-        match (&place.run.durable, place.began) {
-            (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
-            _ => place.run.timer.sleep(time).await,
-        }
+        let (Some(durable), Some(began)) = (&place.run.durable, place.began) else {
+            return place.run.timer.sleep(time).await;
+        };
+        let slept = *locked(&place.state.slept);
+        let until = durable.end_of_sleep(slept.unwrap_or(began), time).await;
+        durable.sleep_until(until).await;
+        let mut slept = locked(&place.state.slept);
+        *slept = (*slept).max(Some(until));
     }
 
-    /// Sleeps in a call without other work, so that a process may drop a run that only waits.
-    pub(crate) async fn rest(&self, time: Duration) {
-        let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
-        let _resting = durable.map(|durable| Resting::begin(durable));
-        self.sleep(time).await;
+    /// Marks the call as a call that only sleeps, so that a process may drop a run that only waits.
+    pub(in crate::run) fn rest(&self) -> Option<Resting<'_>> {
+        let durable = self.0.as_ref()?.run.durable.as_ref()?;
+        Some(Resting::begin(durable))
     }
 
     /// Returns `true` if the run dropped the call before its end: a time limit passed, the run was cancelled, or another step failed.
