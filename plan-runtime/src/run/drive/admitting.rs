@@ -84,6 +84,9 @@ impl<'x> Admitting<'_, 'x> {
         if !self.scene.values.held.has_room(bytes) {
             return Err(self.scene.values.held.full());
         }
+        if let Some(durable) = &self.scene.run.durable {
+            durable.note_gates();
+        }
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);

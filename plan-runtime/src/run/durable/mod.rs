@@ -93,6 +93,9 @@ pub(crate) const BEGUN: &str = "!begun";
 /// The last part of the key of the note that throttles have let a call start, after the key of the attempt.
 pub(crate) const ADMITTED: &str = "!admitted";
 
+/// The key of the note that the run asks gates about its calls.
+const GATED: &str = "!gated";
+
 /// The last part of the key for the end of an attempt's time limit.
 pub(crate) const LATE: &str = "!late";
 
@@ -100,7 +103,7 @@ pub(crate) const LATE: &str = "!late";
 pub(super) struct Durable {
     pub(in crate::run) claimed: ClaimedRun,
     pub(super) clock: LastingClock,
-    /// `true` if a record contains the answer of a gate.
+    /// `true` if a record contains a question to a gate, or the answer of a gate.
     is_gated: AtomicBool,
     /// The last message that was taken.
     pub(super) seen: AtomicU64,
@@ -154,6 +157,7 @@ impl Durable {
         history: History,
         messages: Vec<(u64, Message)>,
     ) -> Self {
+        let is_gated = history.next_key(GATED) == Some(GATED);
         let state = State {
             messages,
             is_live: claimed.is_new,
@@ -164,7 +168,7 @@ impl Durable {
         Self {
             claimed,
             clock,
-            is_gated: AtomicBool::new(false),
+            is_gated: is_gated.into(),
             seen: AtomicU64::new(0),
             inbox: OnceLock::new(),
             plans: Mutex::default(),
@@ -207,6 +211,13 @@ impl Durable {
     /// Notes that the run has gates: a record contains the answer of a gate.
     pub(super) fn has_gates(&self) {
         self.is_gated.store(true, Ordering::Relaxed);
+    }
+
+    /// Records that the run has gates before its first question, so that a view knows of open questions.
+    pub(super) fn note_gates(&self) {
+        if !self.is_gated.swap(true, Ordering::Relaxed) {
+            self.note(GATED.to_owned(), "null".to_owned());
+        }
     }
 
     pub(super) fn is_gated(&self) -> bool {
