@@ -1,6 +1,8 @@
 //! Runs of plans, with hand-written plans and start functions in the form of `plan!`.
 
 mod admitted;
+#[cfg(feature = "macros")]
+mod asked;
 mod begun;
 mod blocks;
 mod blocks_bounded;

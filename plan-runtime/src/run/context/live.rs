@@ -1,12 +1,13 @@
 //! Calls that run: their ends, and the permits that they hold.
 
 use super::super::durable::Resting;
+use super::super::permits::Applicant;
 use super::super::throttle::Turn;
 use super::super::timer::{ThreadTimer, Timer};
 use super::{CallContext, locked};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -16,6 +17,10 @@ use std::time::Duration;
 pub(in crate::run) struct CallState {
     /// `true` if the call counts toward the calls that the run makes at one time.
     counts: AtomicBool,
+    /// `true` if the call gave its permit to the plans inside it.
+    has_lent: AtomicBool,
+    /// The number of plans that run inside the call.
+    runs_inside: AtomicUsize,
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among the calls to the same tools.
     turn: Mutex<Option<Turn>>,
@@ -150,7 +155,41 @@ impl CallContext {
         }
     }
 
-    /// Stops counting the call: the call has ended, was dropped, or waits for calls of a plan inside it.
+    /// Stops counting the call as long as a plan runs inside it.
+    pub(in crate::run) fn enter_inside(&self) {
+        let Some(place) = &self.0 else { return };
+        place.state.runs_inside.fetch_add(1, Ordering::Relaxed);
+        if self.has_counted() {
+            place.state.has_lent.store(true, Ordering::Relaxed);
+            place.run.permits.give_back(1);
+        }
+    }
+
+    /// Counts the end of a plan inside the call.
+    pub(in crate::run) fn leave_inside(&self) {
+        if let Some(place) = &self.0 {
+            place.state.runs_inside.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts the call again at the end of the last plan inside it. Returns `false` if no permit is free.
+    pub(in crate::run) fn counts_again(&self, applicant: &mut Applicant, waker: &Waker) -> bool {
+        let Some(place) = &self.0 else { return true };
+        let state = &place.state;
+        if state.runs_inside.load(Ordering::Relaxed) > 1
+            || !state.has_lent.load(Ordering::Relaxed)
+            || locked(&state.dropped).is_over
+        {
+            return true;
+        }
+        let at = || self.at().to_vec();
+        let counts = place.run.permits.take(applicant, at, waker);
+        state.has_lent.store(!counts, Ordering::Relaxed);
+        state.counts.store(counts, Ordering::Relaxed);
+        counts
+    }
+
+    /// Stops counting the call: the call has ended or was dropped.
     pub(in crate::run) fn stop_counting(&self) {
         if let Some(place) = &self.0
             && self.has_counted()

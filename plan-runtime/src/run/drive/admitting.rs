@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::context::{Decision, PendingCall, Question};
 use super::super::report::WaitReason;
 use super::super::start::Started;
+use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
@@ -16,6 +17,7 @@ use crate::machine::{CallId, Event};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::future::{pending, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
@@ -88,6 +90,13 @@ impl<'x> Admitting<'_, 'x> {
             durable.note_gates();
         }
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
+        // The bound of the queue counts only the calls of one plan.
+        let turn = Turn::new(std::slice::from_ref(&self.scene.run.questions), "");
+        let timer = Arc::clone(&self.scene.run.timer);
+        let answer = Box::pin(async move {
+            let _turn = turn.come(timer).await;
+            answer.await;
+        });
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
         self.wait_before(*it, WaitReason::Answer, self.hold_back(answer));
