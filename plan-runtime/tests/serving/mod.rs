@@ -3,6 +3,7 @@
 mod changed;
 mod control;
 mod delayed;
+mod early;
 mod encrypted;
 mod held;
 mod many;
