@@ -76,6 +76,6 @@ async fn wait(time: String, context: CallContext) -> Result<()> {
             "`{time}` is not a time, such as `90s` or `3d`: {error}"
         ))
     });
-    context.rest(duration.permanent()?).await;
+    context.sleep(duration.permanent()?).await;
     Ok(())
 }

@@ -134,7 +134,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
         };
         let ty = step::declared(self.step, self.builder.cx);
         let receive = quote_spanned!(at=> __plan::received::<#ty>);
-        let receive = quote!(__plan::Constant::Receive(#receive));
+        let inside = secret::of_value(written, &quote!(#ty), &quote!(__plan));
+        let receive = quote!(__plan::Constant::Receive(#receive, #inside));
         let receive = self.builder.constant(receive);
         BodyData::Await(tidy(&written.to_token_stream()), receive)
     }

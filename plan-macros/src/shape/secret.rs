@@ -66,6 +66,15 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
     })
 }
 
+/// Writes a function that describes the secrets in a value of the type `ty`, which has the name `name`.
+pub(crate) fn of_value(ty: &Type, name: &TokenStream, check: &TokenStream) -> TokenStream {
+    if may_be_inside(ty) {
+        function(ty, name, &Generics::default(), check)
+    } else {
+        quote!(#check::Inside::named::<#name>)
+    }
+}
+
 /// Writes the search for secrets in the output and the arguments of a tool that a plan calls. The plan's crate determines the types of all
 /// parameters and all shapes.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {

@@ -1,6 +1,7 @@
 //! Values from outside of a run.
 
 use super::RustText;
+use crate::shape::Secrets;
 use serde_json::Value;
 use std::fmt;
 
@@ -26,6 +27,8 @@ pub struct Await {
     /// The type of the value, as written in Rust. A run of a `plan!` checks the value against the type. In other plans, any value
     /// fits.
     pub type_name: RustText,
+    /// The secrets in the value.
+    pub secrets: Secrets,
     receive: Option<Receive>,
 }
 
@@ -44,6 +47,7 @@ impl Await {
     pub fn new(type_name: impl Into<RustText>) -> Self {
         Self {
             type_name: type_name.into(),
+            secrets: Secrets::NONE,
             receive: None,
         }
     }
@@ -54,12 +58,20 @@ impl Await {
         Self { receive, ..self }
     }
 
-    /// Converts a value to the JSON of the type, if there is code for the type.
+    /// Converts a value to the JSON of the type, if there is code for the type. The description of a mismatch contains no secrets.
     pub(crate) fn receive(&self, value: &Value) -> Option<Result<Value, String>> {
         let receive = self.receive?;
         // If the plan was changed, the code may belong to another type.
         let is_same = *receive.type_name == *self.type_name;
-        is_same.then(|| (receive.code)(value))
+        is_same.then(|| {
+            (receive.code)(value).map_err(|message| {
+                if self.secrets.is_empty() {
+                    message
+                } else {
+                    "it has another type; a value in it is secret".to_owned()
+                }
+            })
+        })
     }
 }
 
@@ -69,10 +81,10 @@ impl fmt::Debug for Await {
     }
 }
 
-/// Compares the names of the types, since parts of a plan are equal if their notation is equal.
+/// Compares the names of the types, and the secrets, since parts of a plan are equal if their notation is equal.
 impl PartialEq for Await {
     fn eq(&self, other: &Self) -> bool {
-        self.type_name == other.type_name
+        self.type_name == other.type_name && self.secrets == other.secrets
     }
 }
 

@@ -28,6 +28,7 @@ use super::{Input, Output, RustText, Step};
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for its inputs |
 /// | a call at the end of a block | `"tail": {"tool": …}` in the block, instead of `"value"` |
 /// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
+/// | a step that waits for a value with secrets | `"await": {"type": "Login", "secrets": ["/password"]}` |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// The `inputs` of a block are optional. If a step of a block refers to an outer step, an outer input or a local value, the reader adds the missing

@@ -6,7 +6,7 @@
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Condition, Entry, InnerPlan, Key, Loop, OK, Plan,
-    Reference, Role, Selector, Source, Tag, Template, ToolInfo, outcome_of,
+    Reference, Role, Selector, Source, Step, Tag, Template, ToolInfo, outcome_of,
 };
 use crate::shape::Secrets;
 use std::collections::HashMap;
@@ -170,15 +170,19 @@ impl SecretSearch<'_> {
             return false;
         }
         seen.push(place);
-        let mut found = plan.inputs.iter().any(|input| !input.secrets.is_empty());
+        let awaits = |plan: &Plan| {
+            let waits =
+                |step: &Step| matches!(&step.body, Body::Await(wait) if !wait.secrets.is_empty());
+            plan.steps.iter().any(waits)
+        };
+        let mut found = plan.inputs.iter().any(|input| !input.secrets.is_empty()) || awaits(plan);
         for step in &plan.steps {
-            step.body.visit_all(&mut |part| {
-                if let BodyPart::Action(Action {
+            step.body.visit_all(&mut |part| match part {
+                BodyPart::Action(Action {
                     tool: Some(tool), ..
-                }) = part
-                {
-                    found = found || self.tool_has_secrets(tool, seen);
-                }
+                }) => found = found || self.tool_has_secrets(tool, seen),
+                BodyPart::Block(block) => found |= awaits(&block.plan),
+                _ => {}
             });
         }
         found
@@ -300,7 +304,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             }
             Body::Block(block) => self.block(block),
             Body::Loop(repeat) => self.repeat(repeat, self.collects),
-            Body::Await(_) => Secrets::NONE,
+            Body::Await(wait) => wait.secrets.clone(),
         }
     }
 

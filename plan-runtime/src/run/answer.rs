@@ -235,22 +235,28 @@ impl Mock {
             Ok(None) => return request.question_of::<T>(),
             Err(error) => return Started::Ended(Err(error)),
         };
-        known.record(Recorded {
+        let call = Recorded {
             of: TypeId::of::<T>(),
             tool: T::NAME,
             arguments: with_defaults(&tool, arguments),
             secrets: request.secrets(),
-        });
+        };
         if let Some(closure) = known.closure(TypeId::of::<T>()) {
             let (room, keep) = (request.scope().room(), request.keep);
-            let given = match noting(known, || called(closure.downcast_ref(), tool)) {
-                Given::Now(output) => Ok(output),
-                Given::Later(output) => Err(Awaited {
-                    answer: Kept::new(RefCell::new(output)),
-                    known: Arc::clone(known),
-                }),
-            };
+            let known = Arc::clone(known);
             return Started::Running(once(async move {
+                let tool = from_json::<T>(&call.arguments);
+                let tool =
+                    tool.map_err(|error| StepError::arguments(serde::de::Error::custom(error)));
+                known.record(call);
+                let answer = |tool| noting(&known, || called(closure.downcast_ref(), tool));
+                let given = match tool.map(answer)? {
+                    Given::Now(output) => Ok(output),
+                    Given::Later(output) => Err(Awaited {
+                        answer: Kept::new(RefCell::new(output)),
+                        known: Arc::clone(&known),
+                    }),
+                };
                 let output = match given {
                     Ok(output) => output,
                     Err(answer) => answer.await,
@@ -260,6 +266,7 @@ impl Mock {
                 StoredValue::kept(output, keep, T::hand_over, &meter).map_err(StepError::output)
             }));
         }
+        known.record(call);
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
         match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
             Some(plan) => Started::Plan(plan.keeping(request.keep), request.context(true)),

@@ -26,9 +26,13 @@ impl Request<'_> {
     {
         let context = self.context(T::PLAN.is_some());
         let has_code = self.action.args.has_code();
+        let request = Self {
+            captured: None,
+            ..self
+        };
         let made = arguments_on(&**engine, has_code, &context, &mut || {
             // This check makes wrong arguments an error of the arguments, wherever the tool runs.
-            match self.read::<T>()? {
+            match request.read::<T>()? {
                 Some((_, arguments)) => Ok(arguments),
                 None => Err(StepError::Unknown),
             }
@@ -44,6 +48,9 @@ impl Request<'_> {
                 return Started::Ended(Err(StepError::arguments(error)));
             }
         };
+        if let Err(error) = self.capture(&tool) {
+            return Started::Ended(Err(error));
+        }
         let tool = match tool.plan_on(app) {
             Ok(plan) => {
                 let plan = plan.settled(&arguments).keeping(self.keep);

@@ -5,6 +5,7 @@ use super::signals::{SignalError, Signals};
 use crate::journal::JournalError;
 use crate::journal::spi::{Answer, Message};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
@@ -16,9 +17,16 @@ pub(super) struct Messages {
     next: Answer<'static, Vec<(u64, Message)>>,
     /// The number of the last message.
     last: u64,
-    /// The values for paths at which no step waits yet.
-    early: Vec<(String, Value)>,
+    /// The values for paths at which no step waits yet. A further value for a path would be a second value.
+    early: BTreeMap<String, Value>,
+    /// The number of the message before the first value that had no room among the early values.
+    unread: Option<u64>,
+    /// The number of waits for values when the early values were last sent.
+    waits: u64,
 }
+
+/// The most values that a run keeps for steps that do not wait yet. The journal keeps other values until the next step waits.
+const MOST_EARLY: usize = 256;
 
 impl Messages {
     pub(super) fn new(durable: &Durable, signals: Signals) -> Self {
@@ -26,7 +34,9 @@ impl Messages {
             signals,
             next: durable.first_messages(),
             last: 0,
-            early: Vec::new(),
+            early: BTreeMap::new(),
+            unread: None,
+            waits: 0,
         }
     }
 
@@ -34,7 +44,6 @@ impl Messages {
     pub(super) fn poll(&mut self, durable: &Durable, cx: &mut Context<'_>) -> bool {
         let mut is_cancelled = false;
         let mut misfit = None;
-        // Early values are sent again, since their steps may wait now.
         let signals = &self.signals;
         let mut is_early = |path: &str, value: &Value| match is_early(path, signals, value) {
             Ok(is_early) => is_early,
@@ -43,7 +52,14 @@ impl Messages {
                 false
             }
         };
-        self.early.retain(|(path, value)| is_early(path, value));
+        // Early values are sent again only after another step waits.
+        let waits = signals.waits();
+        if std::mem::replace(&mut self.waits, waits) != waits {
+            self.early.retain(|path, value| is_early(path, value));
+            if let Some(after) = self.unread.take() {
+                self.next = durable.messages(after);
+            }
+        }
         while let Poll::Ready(messages) = self.next.as_mut().poll(cx) {
             let messages = match messages {
                 Ok(messages) => messages,
@@ -60,10 +76,15 @@ impl Messages {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
                         // Only another program sends invalid JSON.
-                        if let Ok(value) = serde_json::from_str::<Value>(&body)
+                        if !self.early.contains_key(&path)
+                            && let Ok(value) = serde_json::from_str::<Value>(&body)
                             && is_early(&path, &value)
                         {
-                            self.early.push((path, value));
+                            if self.early.len() < MOST_EARLY {
+                                self.early.insert(path, value);
+                            } else {
+                                self.unread.get_or_insert(number - 1);
+                            }
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! The options of a run.
 
+use super::admission::MOST_QUESTIONS;
 use super::context::{Allowance, CallContext, Permissions};
 use super::durable::{Durable, Target};
 use super::engine::Engine;
@@ -12,6 +13,7 @@ use super::report::Keeps;
 use super::shared::SharedRun;
 use super::signals::Receiver;
 use super::start::MadeOutput;
+use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
@@ -126,6 +128,7 @@ impl Options<'_> {
             observers,
             inbox: self.signals.get().map(Receiver::inbox),
             permits: Permits::new(self.concurrency),
+            questions: Throttle::new().concurrency("*", MOST_QUESTIONS),
             durable,
             engine: self.engine.take(),
             before: before.unwrap_or_default(),

@@ -81,7 +81,7 @@ impl EngineCall {
         self,
         throttle: &Throttle,
         app: &'x App,
-        start: impl FnOnce(Request<'_>) -> Started<'x>,
+        start: impl FnOnce(Request<'_>) -> Started<'x> + Send + 'x,
     ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send + 'x>> {
         let timer = ThreadTimer;
         let patience = self
@@ -89,22 +89,23 @@ impl EngineCall {
             .map(|left| timer.sleep(left.saturating_add(PATIENCE)));
         let turn = Turn::new(std::slice::from_ref(throttle), self.tool());
         let context = context_of(self.clone());
-        let started = catch(|| {
-            let arguments = serde_json::from_str(self.arguments())
-                .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
-            let plan = Plan::new("call");
-            let inputs = [StoredValue::json(arguments)];
-            let scope = Scope::new(&plan, &inputs, &[]);
-            let given = Reference::new(Source::Input(0));
-            let action = Action::call(self.tool(), given);
-            let make = |_| context.clone();
-            Ok(start(Request {
-                context: Some(&make),
-                ..Request::new(&scope, &action)
-            }))
-        });
+        let call = context.clone();
         let call = async move {
             let _turn = turn.come(Arc::new(timer)).await;
+            let started = catch(|| {
+                let arguments = serde_json::from_str(self.arguments())
+                    .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
+                let plan = Plan::new("call");
+                let inputs = [StoredValue::json(arguments)];
+                let scope = Scope::new(&plan, &inputs, &[]);
+                let given = Reference::new(Source::Input(0));
+                let action = Action::call(self.tool(), given);
+                let make = |_| call.clone();
+                Ok(start(Request {
+                    context: Some(&make),
+                    ..Request::new(&scope, &action)
+                }))
+            });
             let output = match started.flatten() {
                 Ok(Started::Ended(result)) => result?,
                 Ok(Started::Running(future) | Started::InContext(future, _)) => {

@@ -217,8 +217,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         result: Result<(), RunError>,
         (made, report): (Option<Report>, Option<&mut Option<Report>>),
     ) -> Result<O, RunError> {
-        self.claim = None;
+        // The calls are dropped before another process may claim the run.
         self.stage = Stage::Ended;
+        self.claim = None;
         if let Some(report) = report {
             *report = made;
         }

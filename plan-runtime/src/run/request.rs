@@ -27,6 +27,8 @@ pub struct Request<'s> {
     pub(super) context: Option<&'s dyn Fn(bool) -> CallContext>,
     /// `true` if the request is for the question to gates, and not for the call.
     pub(super) asks: bool,
+    /// `true` if the call begins later than its future: the journal or a throttle does not allow the call yet.
+    pub(super) is_held: bool,
     /// The arguments that gates were shown.
     pub(super) shown: Option<&'s Value>,
     /// The values that are handed over to the action.
@@ -52,6 +54,7 @@ impl<'s> Request<'s> {
             captured: None,
             context: None,
             asks: false,
+            is_held: false,
             shown: None,
             given: None,
             keep: Keep::Json,

@@ -8,6 +8,7 @@ use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
 use super::signals::Inbox;
+use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use crate::error::Cause;
 use crate::resolve::drop_quietly;
@@ -27,6 +28,8 @@ pub(super) struct SharedRun {
     /// The values for the steps, if a handle can send values.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) permits: Permits,
+    /// The turns of the questions to gates, which bound the number of open questions.
+    pub(super) questions: Throttle,
     /// The journal of the run, if the run has a journal.
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.

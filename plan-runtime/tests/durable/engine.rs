@@ -759,12 +759,13 @@ plan! {
     Calm() -> Vec<u64> {
         step first = Note { n: 3 };
         step each = for n in [first.0, 4] { if n == 4 { Note { n } } };
+        step computed = Note { n: first.0.pow(2) };
         #[retry(4, backoff = "1ms")]
         step tried = Flaky { attempts: 3 };
         #[catch]
         step fell = Fall {};
         step sum: u64 = each.iter().flatten().map(|it| it.0).sum();
-        [first.0, tried as u64, sum, fell.is_err() as u64]
+        [first.0, tried as u64, sum, fell.is_err() as u64, computed.0]
     }
 }
 

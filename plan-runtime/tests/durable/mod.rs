@@ -3,6 +3,7 @@
 mod basics;
 mod cells;
 mod changes;
+mod dropped;
 mod engine;
 mod faults;
 mod found;
@@ -15,6 +16,7 @@ mod order;
 mod outlived;
 pub(crate) mod random;
 mod rough;
+mod sleeps;
 pub(crate) mod support;
 mod throttled;
 mod times;

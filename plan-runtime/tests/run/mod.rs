@@ -1,6 +1,8 @@
 //! Runs of plans, with hand-written plans and start functions in the form of `plan!`.
 
 mod admitted;
+#[cfg(feature = "macros")]
+mod asked;
 mod begun;
 mod blocks;
 mod blocks_bounded;
@@ -18,6 +20,8 @@ mod inside;
 mod interrupted;
 mod model;
 mod nesting;
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod outlived;
 mod outputs;
 mod policies;
 mod reference;

@@ -3,8 +3,11 @@
 mod changed;
 mod control;
 mod delayed;
+mod early;
 mod encrypted;
+mod held;
 mod many;
+mod masked;
 mod questions;
 mod recorded;
 mod retried;

@@ -1,9 +1,10 @@
 //! The report of a journal is equal to the report of the run itself, for all answers of a gate to three questions.
 
+use crate::durable::support::crash;
 use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at, until};
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
+use plan_runtime::journal::{Memory, RunFilter, RunState, Sqlite, SqliteOptions};
 use plan_runtime::run::{CallContext, Decision, Gate, PendingCall, Run, Status, StepReport};
 use plan_runtime::serve::Server;
 use plan_runtime::{Error, Report, Result, plan, tool};
@@ -357,7 +358,7 @@ fn asked<O: DeserializeOwned + Send + 'static>(
     report().unwrap()
 }
 
-/// Answers one question: a view learns of gates from recorded answers. Notes the last question.
+/// Answers the first question of each plan. Notes the last question.
 struct Asked(Arc<AtomicBool>);
 
 impl Gate for Asked {
@@ -394,6 +395,20 @@ fn an_open_question_is_a_wait_and_no_call() {
             "block[].all[]: waiting"
         ]
     );
+}
+
+#[test]
+fn a_view_knows_the_first_question() {
+    let db = Memory::new();
+    let ends = Ends([None; 3]);
+    let toolbox = Toolbox::new().with::<Apart>();
+    crash(Apart {}.run(&ends).gate(ends.clone()).durable(&db, "asked"));
+    let report = at(&db, &toolbox, &Arc::new(ends)).report("asked").unwrap();
+    for step in &report.steps()[..3] {
+        assert!(matches!(step.status(), Status::Waiting), "{report}");
+        assert!(step.attempts().is_empty(), "{report}");
+        assert_eq!(step.waits().len(), 1, "{report}");
+    }
 }
 
 /// Allows a call after a moment.

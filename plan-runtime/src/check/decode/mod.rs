@@ -65,7 +65,7 @@ pub enum Constant {
     /// A time of a policy.
     Time(fn() -> Duration),
     /// The check of a value from outside.
-    Receive(ReceiveFn),
+    Receive(ReceiveFn, fn() -> Inside),
 }
 
 impl Constant {
@@ -206,10 +206,11 @@ impl Decoder {
                 Body::Loop(Box::new(Loop { round, last, again }))
             }
             BodyData::Await(ty, receive) => {
-                let Constant::Receive(receive) = self.constant(receive) else {
+                let Constant::Receive(receive, inside) = self.constant(receive) else {
                     bug()
                 };
-                let wait = Await::new(RustText::of_program(ty));
+                let mut wait = Await::new(RustText::of_program(ty));
+                wait.secrets = secrets_inside(inside(), self.declared(inside()), true);
                 Body::Await(wait.compiled(ty, receive))
             }
         }
@@ -262,6 +263,17 @@ impl Decoder {
         (Block::new(Template::object(inputs), plan), then)
     }
 
+    /// Returns the facts about a type, and the shapes that the plan declares.
+    fn declared(&self, inside: Inside) -> Types {
+        let mut types = inside.types;
+        for constant in &self.constants {
+            if let Constant::Shape(shape, Some(name)) = constant {
+                types.declare(name(), *shape);
+            }
+        }
+        types
+    }
+
     /// Returns the tool's description, which the steps that call the tool share.
     fn tool(&mut self, place: usize) -> Arc<ToolInfo> {
         let Constant::Tool(tool, arguments, inside) = self.constant(place) else {
@@ -270,15 +282,7 @@ impl Decoder {
         if let Some(info) = self.tools.get(&std::ptr::from_ref(tool)) {
             return Arc::clone(info);
         }
-        let known = || {
-            let mut types = inside().types;
-            for constant in &self.constants {
-                if let Constant::Shape(shape, Some(name)) = constant {
-                    types.declare(name(), *shape);
-                }
-            }
-            types
-        };
+        let known = || self.declared(inside());
         let info = Arc::new(ToolInfo {
             name: tool.name.into(),
             description: tool.description.into(),

@@ -271,7 +271,11 @@ impl<App: ?Sized> Toolbox<App> {
         F: Fn(Value) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value>> + Send + 'static,
     {
-        self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
+        let call = Arc::new(call);
+        self.add_fn(contract, move |_, arguments| {
+            let call = Arc::clone(&call);
+            Box::pin(async move { call(arguments).await })
+        })
     }
 
     /// Adds a tool without a Rust type that needs the application: a closure whose boxed future may borrow the
@@ -302,6 +306,20 @@ impl<App: ?Sized> Toolbox<App> {
             + Send
             + Sync
             + 'static,
+        App: Sync,
+    {
+        let call = Arc::new(call);
+        self.add_fn(contract, move |app, arguments| {
+            let call = Arc::clone(&call);
+            Box::pin(async move { call(app, arguments).await })
+        })
+    }
+
+    /// Adds a closure without code before its future, since a run calls the closure before the call may begin.
+    #[track_caller]
+    fn add_fn<F>(self, contract: Contract, call: F) -> Self
+    where
+        F: for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Sync + 'static,
     {
         self.add(contract, Implementation::Json(Arc::new(call)))
     }

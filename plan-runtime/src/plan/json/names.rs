@@ -58,6 +58,12 @@ objects! {
         POLICY = "policy",
     }
 
+    /// A wait for a value with secrets. A wait for any other value is only its type.
+    awaited {
+        TYPE = "type",
+        SECRETS = "secrets",
+    }
+
     /// The tool of an action.
     tool {
         NAME = "name",

@@ -1,12 +1,13 @@
 //! Calls that run: their ends, and the permits that they hold.
 
 use super::super::durable::Resting;
+use super::super::permits::Applicant;
 use super::super::throttle::Turn;
 use super::super::timer::{ThreadTimer, Timer};
 use super::{CallContext, locked};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -16,9 +17,15 @@ use std::time::Duration;
 pub(in crate::run) struct CallState {
     /// `true` if the call counts toward the calls that the run makes at one time.
     counts: AtomicBool,
+    /// `true` if the call gave its permit to the plans inside it.
+    has_lent: AtomicBool,
+    /// The number of plans that run inside the call.
+    runs_inside: AtomicUsize,
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among the calls to the same tools.
     turn: Mutex<Option<Turn>>,
+    /// The end of the last sleep of the call in a run with a journal.
+    slept: Mutex<Option<Duration>>,
     /// The number of plans that the tool has run inside the call, by their names.
     pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
 }
@@ -36,7 +43,8 @@ pub(super) struct Dropped {
 
 impl CallContext {
     /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
-    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
+    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time. Of several
+    /// consecutive sleeps, the repeated call skips the sleeps that were over.
     ///
     /// The tool [`Sleep`](crate::Sleep) only sleeps. During a `Sleep`, a [server](crate::guide::durable#a-process-that-serves-runs) can remove the run from memory. During this
     /// method, the server cannot do so.
@@ -44,17 +52,20 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;
         };
-        match (&place.run.durable, place.began) {
-            (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
-            _ => place.run.timer.sleep(time).await,
-        }
+        let (Some(durable), Some(began)) = (&place.run.durable, place.began) else {
+            return place.run.timer.sleep(time).await;
+        };
+        let slept = *locked(&place.state.slept);
+        let until = durable.end_of_sleep(slept.unwrap_or(began), time).await;
+        durable.sleep_until(until).await;
+        let mut slept = locked(&place.state.slept);
+        *slept = (*slept).max(Some(until));
     }
 
-    /// Sleeps in a call without other work, so that a process may drop a run that only waits.
-    pub(crate) async fn rest(&self, time: Duration) {
-        let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
-        let _resting = durable.map(|durable| Resting::begin(durable));
-        self.sleep(time).await;
+    /// Marks the call as a call that only sleeps, so that a process may drop a run that only waits.
+    pub(in crate::run) fn rest(&self) -> Option<Resting<'_>> {
+        let durable = self.0.as_ref()?.run.durable.as_ref()?;
+        Some(Resting::begin(durable))
     }
 
     /// Returns `true` if the run dropped the call before its end: a time limit passed, the run was cancelled, or another step failed.
@@ -144,7 +155,41 @@ impl CallContext {
         }
     }
 
-    /// Stops counting the call: the call has ended, was dropped, or waits for calls of a plan inside it.
+    /// Stops counting the call as long as a plan runs inside it.
+    pub(in crate::run) fn enter_inside(&self) {
+        let Some(place) = &self.0 else { return };
+        place.state.runs_inside.fetch_add(1, Ordering::Relaxed);
+        if self.has_counted() {
+            place.state.has_lent.store(true, Ordering::Relaxed);
+            place.run.permits.give_back(1);
+        }
+    }
+
+    /// Counts the end of a plan inside the call.
+    pub(in crate::run) fn leave_inside(&self) {
+        if let Some(place) = &self.0 {
+            place.state.runs_inside.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts the call again at the end of the last plan inside it. Returns `false` if no permit is free.
+    pub(in crate::run) fn counts_again(&self, applicant: &mut Applicant, waker: &Waker) -> bool {
+        let Some(place) = &self.0 else { return true };
+        let state = &place.state;
+        if state.runs_inside.load(Ordering::Relaxed) > 1
+            || !state.has_lent.load(Ordering::Relaxed)
+            || locked(&state.dropped).is_over
+        {
+            return true;
+        }
+        let at = || self.at().to_vec();
+        let counts = place.run.permits.take(applicant, at, waker);
+        state.has_lent.store(!counts, Ordering::Relaxed);
+        state.counts.store(counts, Ordering::Relaxed);
+        counts
+    }
+
+    /// Stops counting the call: the call has ended or was dropped.
     pub(in crate::run) fn stop_counting(&self) {
         if let Some(place) = &self.0
             && self.has_counted()

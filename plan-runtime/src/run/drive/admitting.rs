@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::context::{Decision, PendingCall, Question};
 use super::super::report::WaitReason;
 use super::super::start::Started;
+use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
@@ -15,6 +16,7 @@ use crate::machine::{CallId, Event};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::future::{pending, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
@@ -83,7 +85,17 @@ impl<'x> Admitting<'_, 'x> {
         if !self.scene.values.held.has_room(bytes) {
             return Err(self.scene.values.held.full());
         }
+        if let Some(durable) = &self.scene.run.durable {
+            durable.note_gates();
+        }
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
+        // The bound of the queue counts only the calls of one plan.
+        let turn = Turn::new(std::slice::from_ref(&self.scene.run.questions), "");
+        let timer = Arc::clone(&self.scene.run.timer);
+        let answer = Box::pin(async move {
+            let _turn = turn.come(timer).await;
+            answer.await;
+        });
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
         self.wait_before(*it, WaitReason::Answer, self.hold_back(answer));

@@ -83,8 +83,10 @@ impl<'x> Driver<'x> {
             secrecy,
             ..ScopeValues::root(plan, graph, hands_over, inputs)
         };
-        if let Some(around) = &around {
-            around.stop_counting();
+        match &around {
+            Some(around) if beside.is_some() => around.enter_inside(),
+            Some(around) => around.stop_counting(),
+            None => {}
         }
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));

@@ -206,7 +206,11 @@ impl<'x> Calls<'x> {
         let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps);
         let captured = Cell::new(None);
         let captures = keeps.is_some_and(|keeps| keeps.arguments);
+        let admission = self.admission.as_ref();
+        let waits = admission.is_some_and(|admission| admission.needs_turn(&it.of, it.action));
+        let durable = self.scene.run.durable.as_ref();
         let way = Way {
+            is_held: waits || durable.is_some_and(|durable| !durable.lets_start()),
             shown,
             given: given.as_ref(),
             captured: captures.then_some(&captured),

@@ -100,6 +100,10 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
         self.turn.polled();
+        // The line for permits has the call around the plan, and no call of the plan.
+        if self.is_done {
+            return self.poll_permit(cx);
+        }
         if let Some(command) = self.held.take()
             && !self.calls.scene.machine.is_over()
         {
@@ -142,8 +146,7 @@ impl<'x> Driver<'x> {
                 }
             }
             if self.is_done {
-                self.calls.tasks.sharing = None;
-                return Poll::Ready(());
+                return self.poll_permit(cx);
             }
             let mut result = None;
             let polled = self.calls.tasks.poll_next(cx, &mut result);
@@ -176,6 +179,22 @@ impl<'x> Driver<'x> {
                 self.calls.plain_called((call, scope), output);
             }
         }
+    }
+
+    /// Waits at the end of the run for a permit of the call around it, if a tool runs the plan inside its call.
+    fn poll_permit(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let Calls { scene, tasks, .. } = &mut self.calls;
+        if let (Some(around), Some(_), Some(sharing), None) = (
+            &scene.around,
+            &scene.beside,
+            &mut tasks.sharing,
+            &scene.stops.stopped,
+        ) && !around.counts_again(&mut sharing.applicant, cx.waker())
+        {
+            return Poll::Pending;
+        }
+        tasks.sharing = None;
+        Poll::Ready(())
     }
 
     /// Ends the run early, if a cause has occurred.
@@ -318,7 +337,10 @@ impl Drop for Driver<'_> {
         self.calls.scene.errors.clear();
         self.calls.scene.stops.close();
         match (&self.calls.scene.around, &self.calls.scene.beside) {
-            (Some(around), Some(beside)) => around.forget_inside(beside),
+            (Some(around), Some(beside)) => {
+                around.forget_inside(beside);
+                around.leave_inside();
+            }
             // The call has ended with its plan.
             (Some(around), None) => around.close(false),
             (None, _) => {}

@@ -130,6 +130,17 @@ pub(super) struct Opener {
     pub(super) at: At,
     pub(super) times: u32,
     pub(super) context: OnceCell<CallContext>,
+    /// `true` after the value of the scope is made.
+    pub(super) has_value: bool,
+}
+
+impl Drop for Opener {
+    /// Ends the context, which a tool may keep.
+    fn drop(&mut self) {
+        if let Some(context) = self.context.get() {
+            context.close(!self.has_value);
+        }
+    }
 }
 
 /// Returns the secrets of a plan that runs in a call, or of the plan of a run.

@@ -112,6 +112,7 @@ impl<'x> Answering<'_, 'x> {
                 times: self.0.times(at.of.scope, at.of.step),
                 at,
                 context,
+                has_value: false,
             }),
             ..opened
         };

@@ -27,6 +27,8 @@ pub(super) struct Starting<'x> {
 pub(super) struct Way<'r> {
     /// `true` if the action starts no call, but makes the question to gates.
     pub(super) asks: bool,
+    /// `true` if the call begins later than its future.
+    pub(super) is_held: bool,
     /// The arguments that the gates were shown.
     pub(super) shown: Option<&'r Value>,
     /// The values passed on as Rust values.
@@ -77,6 +79,7 @@ impl<'x> Starting<'x> {
                 context: Some(&context),
                 engine: scene.run.engine.as_ref(),
                 asks: way.asks,
+                is_held: way.is_held,
                 shown: way.shown,
                 secret: at.secrets(self.number),
                 captured: way.captured,

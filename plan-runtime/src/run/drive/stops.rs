@@ -156,11 +156,7 @@ impl<'x> Stops<'x> {
         }
         // The future that cancels the run may be the code that computes the value.
         if let Ok(mut cancel) = self.cancel.try_borrow_mut()
-            && let Some(cancel) = cancel.as_mut()
-            && cancel
-                .as_mut()
-                .poll(&mut Context::from_waker(&self.waker))
-                .is_ready()
+            && is_cancelled(&mut cancel, &mut Context::from_waker(&self.waker))
         {
             return Some(Interrupt::Cancelled);
         }
@@ -201,6 +197,10 @@ impl<'x> Stops<'x> {
         if self.stopped.is_some() || self.exceeded.is_some() {
             return self.end_grace(cx);
         }
+        // The value that saw the cause may have swallowed its own interruption.
+        if let Some(event) = self.take_came(clock) {
+            return Some(event);
+        }
         if self.cancel.get_mut().is_some() {
             self.waker.clone_from(cx.waker());
         }
@@ -213,8 +213,7 @@ impl<'x> Stops<'x> {
     /// Polls the deadline, the end of the grace period, and the cancellation if the run `may_cancel`.
     #[inline]
     pub(super) fn coming(&mut self, cx: &mut Context<'_>, may_cancel: bool) -> Option<Interrupt> {
-        let cancel = self.cancel.get_mut().as_mut().filter(|_| may_cancel);
-        if cancel.is_some_and(|cancel| cancel.as_mut().poll(cx).is_ready()) {
+        if may_cancel && is_cancelled(self.cancel.get_mut(), cx) {
             return Some(Interrupt::Cancelled);
         }
         let deadline = self.deadline.as_mut().or(self.end.as_mut())?;
@@ -222,4 +221,17 @@ impl<'x> Stops<'x> {
             .is_over(cx)
             .then_some(Interrupt::Deadline(deadline.limit))
     }
+}
+
+/// Polls the future that cancels the run, unless the future has completed.
+#[inline]
+fn is_cancelled(cancel: &mut Option<Cancel<'_>>, cx: &mut Context<'_>) -> bool {
+    let Some(future) = cancel else {
+        return false;
+    };
+    let is_ready = future.as_mut().poll(cx).is_ready();
+    if is_ready {
+        drop_quietly(cancel.take());
+    }
+    is_ready
 }

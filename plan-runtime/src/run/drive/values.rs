@@ -75,7 +75,13 @@ impl<'x> Values<'x> {
             }
             drop(self.take_step(slot));
         }
-        self.held.remove(it.bytes);
+        let seen = it
+            .seen
+            .iter()
+            .flatten()
+            .map(StoredValue::bytes)
+            .sum::<usize>();
+        self.held.remove(it.bytes + seen);
         self.with_secrets -= usize::from(it.secrecy.is_some());
     }
 
@@ -86,6 +92,9 @@ impl<'x> Values<'x> {
         let shared = it.inputs.iter().filter(|input| input.is_whole());
         let shared: usize = shared.map(StoredValue::bytes).sum();
         let it = self.scope_mut(scope);
+        if let Some(owner) = &mut it.owner {
+            owner.has_value = true;
+        }
         if is_kept {
             it.bytes += shared;
             self.held.add(shared);

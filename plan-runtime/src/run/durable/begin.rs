@@ -172,7 +172,7 @@ async fn is_known(
         return Err(other_plan(id, &known));
     }
     if known.inputs != info.inputs {
-        let rule = (|_: &str| false, shown(false, [info]));
+        let rule = (|_: &str| false, shown(info.has_secrets, [info, &known]));
         compare_inputs(id, &known, inputs, rule)?;
     }
     if known.document != info.document {

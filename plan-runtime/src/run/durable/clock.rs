@@ -3,6 +3,7 @@
 use super::super::timer::{Timer, TimerFuture};
 use super::Durable;
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -148,6 +149,20 @@ impl Durable {
         })
     }
 
+    /// Returns the end of a sleep. The sleep of a repeated call began at the time `from`, before this process took the run. Any other sleep begins now.
+    pub(in crate::run) async fn end_of_sleep(&self, from: Duration, time: Duration) -> Duration {
+        self.live().await;
+        let taken = self.clock.before.saturating_add(self.state().time.ahead);
+        let is_repeated = from < taken;
+        let from = if is_repeated { from } else { self.time() };
+        let until = from.saturating_add(time);
+        if is_repeated && until < self.time() {
+            // Other sleeps of the call, which began at the same time, begin before this sleep ends.
+            yield_now().await;
+        }
+        until
+    }
+
     /// Sleeps for this duration, which starts when the run is live.
     pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> TimerFuture {
         // A sleep of zero ends immediately, even during a replay.
@@ -228,4 +243,16 @@ impl Drop for Waited {
         drop(state);
         drop(gone);
     }
+}
+
+/// Returns a future that is ready at its second poll.
+fn yield_now() -> impl Future<Output = ()> {
+    let mut is_ready = false;
+    poll_fn(move |cx| {
+        if std::mem::replace(&mut is_ready, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
 }

@@ -93,6 +93,9 @@ pub(crate) const BEGUN: &str = "!begun";
 /// The last part of the key of the note that throttles have let a call start, after the key of the attempt.
 pub(crate) const ADMITTED: &str = "!admitted";
 
+/// The key of the note that the run asks gates about its calls.
+const GATED: &str = "!gated";
+
 /// The last part of the key for the end of an attempt's time limit.
 pub(crate) const LATE: &str = "!late";
 
@@ -100,7 +103,7 @@ pub(crate) const LATE: &str = "!late";
 pub(super) struct Durable {
     pub(in crate::run) claimed: ClaimedRun,
     pub(super) clock: LastingClock,
-    /// `true` if a record contains the answer of a gate.
+    /// `true` if a record contains a question to a gate, or the answer of a gate.
     is_gated: AtomicBool,
     /// The last message that was taken.
     pub(super) seen: AtomicU64,
@@ -140,6 +143,13 @@ struct DurableState {
     recorded: usize,
 }
 
+impl State {
+    /// Returns `true` if the run is live and not about to end, and this number of notes is durable.
+    fn is_free(&self, noted: u64) -> bool {
+        self.is_live && self.notes.durable >= noted && self.stops == 0
+    }
+}
+
 impl Durable {
     fn new(
         claimed: ClaimedRun,
@@ -147,6 +157,7 @@ impl Durable {
         history: History,
         messages: Vec<(u64, Message)>,
     ) -> Self {
+        let is_gated = history.next_key(GATED) == Some(GATED);
         let state = DurableState {
             messages,
             is_live: claimed.is_new,
@@ -157,7 +168,7 @@ impl Durable {
         Self {
             claimed,
             clock,
-            is_gated: AtomicBool::new(false),
+            is_gated: is_gated.into(),
             seen: AtomicU64::new(0),
             inbox: OnceLock::new(),
             plans: Mutex::default(),
@@ -202,6 +213,13 @@ impl Durable {
         self.is_gated.store(true, Ordering::Relaxed);
     }
 
+    /// Records that the run has gates before its first question, so that a view knows of open questions.
+    pub(super) fn note_gates(&self) {
+        if !self.is_gated.swap(true, Ordering::Relaxed) {
+            self.note(GATED.to_owned(), "null".to_owned());
+        }
+    }
+
     pub(super) fn is_gated(&self) -> bool {
         self.is_gated.load(Ordering::Relaxed)
     }
@@ -221,13 +239,19 @@ impl Durable {
         self.state().is_live
     }
 
+    /// Returns `true` if a call may start now, so that [`live`](Self::live) would be ready at once.
+    pub(super) fn lets_start(&self) -> bool {
+        let state = self.state();
+        state.is_free(state.notes.noted) && !state.turns.replays()
+    }
+
     /// Waits until the run is live and not about to end, and all earlier decisions are durable.
     pub(super) async fn live(&self) {
         let noted = self.state().notes.noted;
         let mut number = None;
         poll_fn(|cx| {
             let mut state = self.state();
-            let is_free = state.is_live && state.notes.durable >= noted && state.stops == 0;
+            let is_free = state.is_free(noted);
             if is_free && !state.turns.replays() {
                 return Poll::Ready(());
             }

@@ -82,6 +82,11 @@ impl Inbox {
         !locked(&self.state).waits.is_empty()
     }
 
+    /// Returns the number of waits so far.
+    pub(super) fn waits(&self) -> u64 {
+        locked(&self.state).count
+    }
+
     /// Stores a value for a step.
     pub(super) fn send<T: Serialize>(&self, path: String, value: &T) -> Result<(), SignalError> {
         let (waits, room) = {

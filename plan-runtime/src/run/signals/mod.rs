@@ -130,6 +130,11 @@ impl Signals {
         Self::new(inbox, None)
     }
 
+    /// Returns the number of waits for values so far.
+    pub(super) fn waits(&self) -> u64 {
+        self.inbox.waits()
+    }
+
     /// Sends a value to the step at this path. You can send the value before the step waits for the value, and even before the run starts: the run stores the
     /// value.
     ///

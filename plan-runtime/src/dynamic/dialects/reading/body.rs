@@ -2,11 +2,12 @@
 
 use super::counts::depth_fits;
 use super::names::TO_UNDO;
+use super::steps::secrets;
 use super::{Member, Members, PlanReader, block, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::depth::DEEPEST_BODY;
-use crate::plan::json::names::{self, binding, branch, each, step};
+use crate::plan::json::names::{self, awaited, binding, branch, each, step};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
     Action, Amount, Await, Body, Bound, Branch, Condition, For, Role, Step, Template,
@@ -163,6 +164,13 @@ fn wait(reader: &mut PlanReader, kind: &Member<'_>, depth: usize) -> Option<Body
         return None;
     }
     let what = "the type of the value";
+    if kind.value.kind() == JsonType::Object {
+        let members = reader.object(kind.value, "`await`", awaited::ALL)?;
+        let text = reader.required(&members, awaited::TYPE, "`await`", what)?;
+        let mut wait = Await::new(text);
+        wait.secrets = secrets(reader, &members, awaited::SECRETS);
+        return Some(Body::Await(wait));
+    }
     if kind.value.kind() != JsonType::String {
         let help = r#"write the name of a type of Rust: `"await": "String"`"#;
         return reader.error(wrong_kind(kind.value, what, "a string").help(help));

@@ -2,7 +2,9 @@
 
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
-use crate::plan::json::names::{binding, block, branch, each, looped, step as members, tool};
+use crate::plan::json::names::{
+    awaited, binding, block, branch, each, looped, step as members, tool,
+};
 use crate::plan::{Block, Body, Branch, Condition, For, Loop, Role, Source, Step, Template};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -68,7 +70,15 @@ impl<T> InPlan<'_, T> {
             Body::For(each) => map.serialize_entry(members::FOR, &self.of(&**each)),
             Body::Block(block) => map.serialize_entry(members::BLOCK, &self.of(&**block)),
             Body::Loop(repeat) => map.serialize_entry(members::LOOP, &self.of(&**repeat)),
-            Body::Await(wait) => map.serialize_entry(members::AWAIT, &wait.type_name),
+            Body::Await(wait) if wait.secrets.is_empty() => {
+                map.serialize_entry(members::AWAIT, &wait.type_name)
+            }
+            Body::Await(wait) => {
+                let mut written = serde_json::Map::new();
+                written.insert(awaited::TYPE.into(), Value::from(&*wait.type_name));
+                written.insert(awaited::SECRETS.into(), wait.secrets.pointers().into());
+                map.serialize_entry(members::AWAIT, &written)
+            }
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{self, input, output, plan};
 use crate::plan::{Action, Input, Output, Step, Template};
 use crate::print::short;
-use crate::shape::Secrets;
 use std::ops::Range;
 
 /// The notation of steps and values in plan JSON.
@@ -133,7 +132,7 @@ fn inputs(reader: &mut PlanReader, top: &Members<'_>) -> Vec<Input> {
             declare(reader, inputs.len(), &name, node.place());
         }
         inputs.push(Input {
-            secrets: secrets(reader, &members, input::SECRETS),
+            secrets: steps::secrets(reader, &members, input::SECRETS),
             ..reader.input(&members, name)
         });
     }
@@ -167,14 +166,4 @@ fn read_output(reader: &mut PlanReader, top: &Members<'_>) -> Output {
         type_name: type_name.into(),
         value: value.unwrap_or(Template::Null),
     }
-}
-
-/// Reads the optional pointers to secrets.
-fn secrets(reader: &mut PlanReader, members: &Members<'_>, name: &str) -> Secrets {
-    let mut pointers = Vec::new();
-    for node in reader.list(members, name, &format!("`{name}`")) {
-        let text = reader.text(node, "a pointer to a secret");
-        pointers.extend(text.map(|text| text.value.into_owned()));
-    }
-    pointers.into_iter().collect()
 }
