@@ -437,16 +437,26 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Returns the JSON in a Markdown fence, if the document has one fence and is not JSON from its start.
+/// Returns the JSON in a Markdown fence, if the document has one fence and is not JSON from its start. A fence at the start of a line is no
+/// part of JSON.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
     let bare = &text[source::start(text)..];
     if bare.trim_start().starts_with(['{', '[']) {
         return bare;
     }
-    let mut parts = bare.split(FENCE);
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(_), Some(fenced), Some(_), None) => {
+    let Some((_, fenced)) = bare.split_once(FENCE) else {
+        return bare;
+    };
+    let ends: Vec<usize> = fenced.match_indices(FENCE).map(|(at, _)| at).collect();
+    let starts_line = |at: &usize| {
+        let before = fenced[..*at].rsplit_once('\n');
+        before.is_some_and(|(_, line)| line.trim().is_empty())
+    };
+    let at_lines: Vec<usize> = ends.iter().copied().filter(starts_line).collect();
+    match (&at_lines[..], &ends[..]) {
+        ([end], _) | ([], [end]) => {
+            let fenced = &fenced[..*end];
             fenced.split_once('\n').map_or(fenced, |(_, json)| json)
         }
         _ => bare,

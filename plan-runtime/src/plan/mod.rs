@@ -137,6 +137,15 @@ pub struct Input {
 }
 
 impl Input {
+    /// Returns the type, and any value for a guessed type.
+    pub(crate) fn stated_type(&self) -> &str {
+        match (self.is_guessed, self.is_option()) {
+            (false, _) => &self.type_name,
+            (true, false) => "",
+            (true, true) => "Option<serde_json::Value>",
+        }
+    }
+
     /// Returns `true` if the type, as written, is `Option<…>` by any path.
     pub(crate) fn is_option(&self) -> bool {
         let path = self.type_name.split_once('<').map_or("", |(path, _)| path);
@@ -149,13 +158,13 @@ impl PartialEq for Input {
     fn eq(&self, other: &Self) -> bool {
         let Self {
             name,
-            type_name,
+            type_name: _,
             description,
             secrets,
             is_guessed: _,
         } = self;
         *name == other.name
-            && *type_name == other.type_name
+            && self.stated_type() == other.stated_type()
             && *description == other.description
             && *secrets == other.secrets
     }

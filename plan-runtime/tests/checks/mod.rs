@@ -12,6 +12,7 @@ mod dialects;
 mod contracts;
 mod corrections;
 mod decided;
+mod holds;
 mod named;
 mod other_systems;
 mod plans;

@@ -2,6 +2,7 @@
 
 use crate::checks::random::Random;
 use crate::checks::runs::{coin, fitting, schema};
+use plan_runtime::Error;
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -9,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 const NAMES: [&str; 2] = ["a", "b"];
+
+/// A member that `properties` does not list.
+const UNLISTED: &str = "c";
 
 /// A schema with unions and listed values in it.
 fn wide(random: &mut Random, depth: usize) -> Value {
@@ -43,6 +47,11 @@ fn widen(random: &mut Random, schema: &mut Value) {
         }
         if coin(random, 6) {
             schema.as_object_mut().unwrap().remove("required");
+        } else if coin(random, 4) && schema["additionalProperties"] != false {
+            schema["required"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!(UNLISTED));
         }
     }
     if coin(random, 4) {
@@ -118,6 +127,7 @@ fn written(random: &mut Random, schema: &Value, definitions: &mut Map<String, Va
         2 => json!({"allOf": [all, {"description": "more"}]}),
         3 if all["type"] == "object"
             && all["nullable"] != true
+            && !is_required(&all, UNLISTED)
             && all.get("additionalProperties").is_none() =>
         {
             let half = |name: &str| {
@@ -244,13 +254,74 @@ fn value(random: &mut Random, schema: &Value) -> Value {
                     members.insert(name.to_owned(), value(random, &schema["properties"][name]));
                 }
             }
-            if schema["additionalProperties"] == true && coin(random, 2) {
-                members.insert("c".to_owned(), json!(1));
+            let is_open = schema["additionalProperties"] == true && coin(random, 2);
+            if is_open || is_required(schema, UNLISTED) {
+                let any = [json!(1), json!("red"), Value::Null][random.below(3)].clone();
+                members.insert(UNLISTED.to_owned(), any);
             }
             members.into()
         }
         _ => fitting(random, schema),
     }
+}
+
+/// Returns `true` if a value obeys a schema without regard to bounds, in which a tool does not take null for a missing member.
+fn obeys(value: &Value, schema: &Value) -> bool {
+    if let Some(forms) = schema["anyOf"].as_array() {
+        return forms.iter().any(|form| obeys(value, form));
+    }
+    if value.is_null() {
+        return schema["nullable"] == true || schema == &json!({});
+    }
+    if let Some(all) = schema["enum"].as_array() {
+        return all.contains(value);
+    }
+    match (schema["type"].as_str(), value) {
+        (Some("array"), Value::Array(items)) => {
+            let parts = schema["prefixItems"].as_array();
+            let part = |index| match parts {
+                Some(parts) => parts.get(index),
+                None => schema.get("items"),
+            };
+            let mut items = items.iter().enumerate();
+            items.all(|(index, item)| part(index).is_none_or(|part| obeys(item, part)))
+        }
+        (Some("object"), Value::Object(members)) => {
+            let mut required = schema["required"].as_array().into_iter().flatten();
+            let mut members = members.iter();
+            required.all(|name| value.get(name.as_str().unwrap()).is_some())
+                && members.all(|(name, member)| {
+                    let part = schema["properties"].get(name);
+                    part.is_none_or(|part| obeys(member, part))
+                })
+        }
+        (kind, Value::String(_)) => kind == Some("string"),
+        (kind, Value::Number(_)) => kind == Some("integer"),
+        (kind, Value::Bool(_)) => kind == Some("boolean"),
+        _ => false,
+    }
+}
+
+/// Merges the argument of the last step in plan JSON with other objects.
+fn merge(random: &mut Random, text: &str) -> String {
+    let mut plan: Value = serde_json::from_str(text).unwrap();
+    let steps = plan["steps"].as_array_mut();
+    let last = steps.and_then(|steps| steps.last_mut());
+    let argument = last.and_then(|step| step.pointer_mut("/arguments/object/x"));
+    let Some(argument) = argument.filter(|it| it["reference"].is_object()) else {
+        return text.to_owned();
+    };
+    let given = argument.take();
+    let mut parts = vec![given.clone()];
+    for _ in 0..1 + random.below(2) {
+        let name = NAMES[random.below(2)];
+        let value = [json!("red"), json!(7), given.clone()][random.below(3)].clone();
+        let made = json!({"reference": {"step": "made", "pointer": ""}});
+        let part = [json!({"object": {name: value}}), made][random.below(2)].clone();
+        parts.insert(random.below(parts.len() + 1), part);
+    }
+    *argument = json!({"merge": parts});
+    plan.to_string()
 }
 
 /// A schema that accepts more than another.
@@ -301,6 +372,7 @@ fn path(random: &mut Random, schema: &Value) -> Vec<&'static str> {
             continue;
         }
         let part = match at["type"].as_str() {
+            Some("object") if is_required(at, UNLISTED) && coin(random, 4) => UNLISTED,
             Some("object") => NAMES[random.below(2)],
             Some("array") => ["0", "1", "*"][random.below(3)],
             _ => break,
@@ -393,7 +465,7 @@ fn read(text: &str, tools: &Contracts) -> Findings {
 /// Returns the schema of a part. The elements of a tuple have the first schema.
 fn inside<'s>(schema: &'s Value, part: &str) -> &'s Value {
     match part {
-        "a" | "b" => &schema["properties"][part],
+        "a" | "b" | UNLISTED => &schema["properties"][part],
         _ if schema["prefixItems"].is_array() => &schema["prefixItems"][usize::from(part == "1")],
         _ => &schema["items"],
     }
@@ -409,6 +481,9 @@ fn sure(random: &mut Random, schema: &Value) -> (Vec<&'static str>, Value) {
         }
         Some("object") => {
             let name = NAMES[random.below(2)];
+            if is_required(schema, UNLISTED) && coin(random, 4) {
+                return (vec![UNLISTED], json!({}));
+            }
             if !is_required(schema, name) {
                 return (Vec::new(), schema.clone());
             }
@@ -486,7 +561,10 @@ proptest! {
             let lengths = !["[*]", "\"for\"", "\"loop\""].iter().any(|it| text.contains(it));
             bound(&mut random, &mut takes, lengths);
         }
-        let text = in_dialect(&mut random, &text, true);
+        let mut text = in_dialect(&mut random, &text, true);
+        if coin(&mut random, 4) {
+            text = merge(&mut random, &text);
+        }
         let required: &[&str] = if coin(&mut random, 3) { &[] } else { &["x"] };
         let whole = arguments(&mut random, &takes, required);
         let outputs = document(&mut random, &made);
@@ -497,7 +575,16 @@ proptest! {
                 let output = made_now.lock().unwrap().clone();
                 async move { Ok(output) }
             })
-            .with_fn(Contract::new("take").arguments(whole), |_| async { Ok(Value::Null) });
+            .with_fn(Contract::new("take").arguments(whole), {
+                let takes = takes.clone();
+                move |given| {
+                    let fits = given.get("x").is_none_or(|x| obeys(x, &takes));
+                    async move {
+                        let wrong = || Error::msg(format!("{given} does not obey the schema"));
+                        fits.then_some(Value::Null).ok_or_else(wrong)
+                    }
+                }
+            });
         let document = toolbox.read(&text).ok().filter(|it| it.warnings().is_empty());
         let Some(document) = document else {
             return Ok(());

@@ -167,16 +167,15 @@ impl Inputs {
 /// Returns the Rust type of values of one kind.
 fn rust(types: Types, elements: Option<Types>) -> Option<String> {
     Some(match types {
-        Types::STRING | Types::NONE => return None,
+        Types::NONE => return None,
+        Types::STRING => "String".to_owned(),
         Types::INTEGER => "i64".to_owned(),
         Types::NUMBER => "f64".to_owned(),
         Types::BOOL => "bool".to_owned(),
         Types::OBJECT => "serde_json::Value".to_owned(),
         Types::LIST => {
-            let element = match elements.unwrap_or(Types::ALL) {
-                Types::STRING => "String".to_owned(),
-                other => rust(other, None).unwrap_or_else(|| "serde_json::Value".to_owned()),
-            };
+            let element = rust(elements.unwrap_or(Types::ALL), None);
+            let element = element.unwrap_or_else(|| "serde_json::Value".to_owned());
             format!("Vec<{element}>")
         }
         other if other.overlaps(Types::STRING) => return None,
@@ -253,8 +252,12 @@ fn misfit_at(type_name: &str, value: &Value) -> Option<(Option<String>, String)>
         return Some((Some(format!("[{at}]{inside}")), message));
     }
     let kinds = kinds(type_name);
-    if !kinds.overlaps(found) {
+    let is_float = kinds == Types::INTEGER && value.is_f64();
+    if is_float || !kinds.overlaps(found) {
         return must_be(kinds);
+    }
+    if type_name == "char" && value.as_str().is_some_and(|it| it.chars().count() != 1) {
+        return Some((None, "must have 1 character".to_owned()));
     }
     let (least, most) = range(type_name)?;
     let number = value.as_i64().map(i128::from);

@@ -81,6 +81,19 @@ impl KnownOutputs<'_> {
         };
         let (message, help) = match &lost.when {
             Some(when) => (format!("if {when}, {message}"), None),
+            None if lost.segment == 0 && self.is_caught(reference.source) => {
+                let step = short(self.plan.name_of(reference.source).unwrap_or_default());
+                let value = self.with_path(reference, &[]);
+                let help = value.map(|value| {
+                    format!(
+                        r#"read the output in a branch: `"pattern": "Ok(x)", "value": {value}`"#
+                    )
+                });
+                let message = format!(
+                    "an always step reads the `Result` of step `{step}`, which has no field {name}"
+                );
+                (message, help)
+            }
             None => (message, self.way_out(reference, lost)),
         };
         Note::error(code, self.place(at), message).help(help)
@@ -137,10 +150,14 @@ impl KnownOutputs<'_> {
     /// Returns the help for a value without a type.
     pub(super) fn stating(&self, reference: &Reference) -> String {
         let whose = self.whose(reference);
-        if self.tool_of(reference).is_some() {
-            format!("state its type in the schema of {whose}")
-        } else {
-            format!("state the type of {whose}")
+        match (self.tool_of(reference), reference.source) {
+            (Some(_), _) => format!("state its type in the schema of {whose}"),
+            (None, Source::Local(_)) => {
+                format!(
+                    "state the type of {whose} in the schema of the tool that returns the value"
+                )
+            }
+            (None, _) => format!("state the type of {whose}"),
         }
     }
 

@@ -6,11 +6,12 @@ use super::path::{Given, LeadsNowhere, follow};
 use super::replacement::{Replacement, literal, weight};
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::{
-    Bound, Condition, For, Key, Path, Reference, Segment, Source, Template, outcome_of,
+    Bound, Condition, Entry, For, Key, Path, Reference, Segment, Source, Template, outcome_of,
 };
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 use serde_json::Value;
+use std::mem::take;
 
 /// Maximum number of elements of a literal list that are checked separately.
 const MOST_ELEMENTS: usize = 64;
@@ -338,20 +339,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 return Given::typed(Type::tuple(elements));
             }
             Template::Object(entries) => {
-                let mut members = Vec::with_capacity(entries.len().min(LARGEST));
-                let mut cost = 0;
-                for entry in entries {
-                    let Key::Name(name) = &entry.key else {
-                        return Given::typed(Type::any());
-                    };
-                    let member = self.of_template(&entry.value).in_value();
-                    cost += member.cost();
-                    if cost > LARGEST || member.is_deep() {
-                        return Given::typed(Type::plain(Types::OBJECT));
-                    }
-                    members.push((name.as_str(), member));
-                }
-                return Given::typed(Type::members(members));
+                return Given::typed(self.of_entries(entries, &|it| it.in_value()));
             }
             Template::Bool(_) | Template::Number(_) | Template::String(_) => {
                 let mut room = usize::MAX;
@@ -371,6 +359,40 @@ impl<'a, 'c> Outputs<'a, 'c> {
             Template::Tagged(..) | Template::Computed(_) => return Given::trusted(),
         };
         Given::typed(Type::plain(types))
+    }
+}
+
+impl<'a> Outputs<'a, '_> {
+    /// Returns the type of an object whose named members have these types.
+    pub(super) fn of_entries(
+        &self,
+        entries: &'a [Entry],
+        named: &dyn Fn(Given<'a>) -> Type<'a>,
+    ) -> Type<'a> {
+        let (mut parts, mut members) = (Vec::new(), Vec::new());
+        let mut cost = 0;
+        for entry in entries {
+            let value = self.of_template(&entry.value);
+            let value = match &entry.key {
+                Key::Name(_) => named(value),
+                Key::Flattened => value.in_value(),
+                Key::Inner => return Type::any(),
+            };
+            cost += value.cost();
+            if cost > LARGEST || value.is_deep() {
+                return Type::plain(Types::OBJECT);
+            }
+            match &entry.key {
+                Key::Name(name) => members.push((name.as_str(), value)),
+                _ => parts.extend([Type::members(take(&mut members)), value]),
+            }
+        }
+        let members = Type::members(members);
+        if parts.is_empty() {
+            return members;
+        }
+        parts.push(members);
+        Type::merged(&parts)
     }
 }
 

@@ -13,6 +13,7 @@
 //!   that their schemas do not name.
 //! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them.
 //! - Null for an optional argument is equivalent to a missing argument. A call does not pass such a null, unless the type of the argument names null.
+//!   Null inside of a referenced object remains.
 //! - The check assumes that each index of a list exists, like Rust.
 //! - A variable of a `for` or of a pattern is the element or the value that it is bound to.
 //! - After `is_some(x)`, later conditions of the `if` may read `x`. The branch may not, like in Rust.
@@ -25,7 +26,7 @@
 //! |---|---|
 //! | `outputs.rs`, `input.rs`, `local.rs`, `locals.rs` | the types of steps, inputs and variables |
 //! | `path.rs`, `member.rs`, `unresolved.rs`, `replacement.rs` | the type at the end of a path: missing parts, defaults |
-//! | `checked_value.rs`, `value/`, `reference.rs`, `left_out.rs` | the check that a literal or a reference fits its position |
+//! | `checked_value.rs`, `value/`, `reference.rs`, `left_out.rs` | the check that a literal, a reference or a merged object fits its position |
 //! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
 //! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
 //! | `text.rs`, `list.rs` | formatted strings, the list of a `for` |

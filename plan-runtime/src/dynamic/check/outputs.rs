@@ -261,13 +261,20 @@ impl<'a> Outputs<'a, '_> {
         {
             match self.reader {
                 Role::Undo(undone) if undone == index => return self.of_call(&step.body),
-                Role::Always if step.policy.catch != Catch::Whole => {
-                    return self.of_source(source).caught(self.work);
-                }
+                _ if self.is_caught(source) => return self.of_source(source).caught(self.work),
                 _ => {}
             }
         }
         self.of_source(source)
+    }
+
+    /// Returns `true` for a step that passes a `Result` only to always steps, such as the reading step.
+    pub(super) fn is_caught(&self, source: Source) -> bool {
+        let step = match source {
+            Source::Step(index) => self.plan.steps.get(index),
+            Source::Input(_) | Source::Local(_) => None,
+        };
+        self.reader == Role::Always && step.is_some_and(|it| it.policy.catch != Catch::Whole)
     }
 
     /// Returns the value of a body if its call succeeds.

@@ -45,17 +45,11 @@ impl ValueCheck<'_> {
         };
         let never_there = given.ty.types().is_empty();
         for other in &given.replaced {
-            // In the compat profile, a reference that has ended remains as text.
-            if !never_there
-                && other
-                    .value
-                    .as_str()
-                    .is_some_and(|it| Some(it) == reference.as_written())
-            {
-                continue;
-            }
             if let Some(note) = self.replacement(item, other, takes)? {
-                return Ok(Some(note));
+                // In the compat profile, a reference that has ended remains as text.
+                let text = other.value.as_str();
+                let remains = text.is_some_and(|it| Some(it) == reference.as_written());
+                return Ok(Some(note.warn_if(remains && !never_there)));
             }
         }
         if !required || takes.types().overlaps(Types::NULL) {
@@ -285,9 +279,13 @@ impl ValueCheck<'_> {
         let why = why(mismatch, subject);
         let (code, help) = match (&mismatch.reason, self.way_out(misfit)) {
             (Reason::Bound { .. }, _) => (Code::NotAllowed, None),
-            (Reason::Missing { always: false, .. }, (Code::WrongType, help)) => {
-                (Code::MaybeAbsent, help)
-            }
+            (
+                Reason::Missing { always: false, .. }
+                | Reason::Kind {
+                    given: Types::NULL, ..
+                },
+                (Code::WrongType, help),
+            ) => (Code::MaybeAbsent, help),
             (_, way_out) => way_out,
         };
         let message = format!("the value of `{written}` does not fit {subject}: {why}");
@@ -350,7 +348,7 @@ impl ValueCheck<'_> {
 }
 
 /// Returns the reason why a part does not fit: ``its `cc` may be missing``.
-fn why(mismatch: &Mismatch, subject: &str) -> String {
+pub(super) fn why(mismatch: &Mismatch, subject: &str) -> String {
     let its = match &*mismatch.place {
         "" => "it".to_owned(),
         place => format!("its `{}`", short(place)),

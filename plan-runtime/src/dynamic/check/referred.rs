@@ -3,9 +3,10 @@
 use super::path::LeadsNowhere;
 use super::{Checker, refers};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::TooMuchWork;
+use crate::dynamic::schema::{TooMuchWork, Types};
 use crate::dynamic::spans::Templates;
-use crate::plan::{Reference, Segment, Template};
+use crate::plan::{Entry, Key, Reference, Segment, Template};
+use crate::resolve::describe::short;
 use std::collections::HashSet;
 
 impl<'a> Checker<'a, '_> {
@@ -20,6 +21,7 @@ impl<'a> Checker<'a, '_> {
             &known.spans.templates,
             &mut |at, part| match part {
                 Template::Text(_) => self.text(part, at),
+                Template::Object(entries) => self.merged(entries, at),
                 Template::Test(_) => asked.extend(known.spans.templates.parts(at)),
                 Template::Reference(reference) => {
                     let is_each = reference.path.iter().any(Segment::is_each);
@@ -29,6 +31,35 @@ impl<'a> Checker<'a, '_> {
                 _ => {}
             },
         );
+    }
+
+    /// Checks that the merged parts of an object are objects.
+    fn merged(&mut self, entries: &'a [Entry], at: usize) {
+        let known = self.known;
+        for (entry, at) in entries.iter().zip(known.spans.templates.parts(at)) {
+            if entry.key != Key::Flattened || known.is_broken(at) {
+                continue;
+            }
+            let ty = known.of_template(&entry.value).in_value();
+            let others = ty.types().without(Types::OBJECT.or(Types::NULL));
+            if others.is_empty() || ty.is_trusted() || ty.beyond().is_some() {
+                continue;
+            }
+            let part = match &entry.value {
+                Template::Reference(reference) => format!("`{}`", short(&reference.text())),
+                _ => "this part".to_owned(),
+            };
+            let but = |is: &str| format!("only an object can be merged, but {part} {is}");
+            let place = known.place(at);
+            self.add(match ty.types() {
+                Types::ALL => known.unchecked(place, but("may be anything")),
+                types if types.overlaps(Types::OBJECT) => {
+                    let message = but(&format!("may be {}", others.words()));
+                    Note::error(Code::WrongType, place, message)
+                }
+                _ => Note::error(Code::WrongType, place, but(&format!("is {}", ty.words()))),
+            });
+        }
     }
 
     /// Checks a reference. The value may be missing if a test or a pattern asks for the value.

@@ -82,9 +82,17 @@ const LESS: Bound = ("less than", |number, bound| number >= bound);
 const AT_LEAST: Bound = ("at least", |number, bound| number < bound);
 const AT_MOST: Bound = ("at most", |number, bound| number > bound);
 const MULTIPLE: Bound = ("a multiple of", |number, of| {
+    if of <= 0.0 || number.abs() >= LARGEST {
+        return false;
+    }
     let times = number / of;
     // Decimal fractions are not exact.
-    of > 0.0 && times.abs() < LARGEST && (times - times.round()).abs() > 1e-9 * times.abs().max(1.0)
+    let rounded = 4.0 * f64::EPSILON * times.abs();
+    if of.fract() == 0.0 {
+        number % of != 0.0
+    } else {
+        times.abs() < LARGEST && (times - times.round()).abs() > rounded
+    }
 });
 
 pub(in crate::dynamic) fn bound(words: &str, count: usize, what: &str) -> String {

@@ -1,5 +1,6 @@
 //! A *form* is one alternative of a type: several schemas that a value must satisfy together. This file combines their keywords.
 
+use super::merged;
 use super::{Element, Form, MOST_MEMBERS, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -12,6 +13,7 @@ impl<'a> Form<'a> {
             Self::List(_)
             | Self::Tuple(_)
             | Self::Members(_)
+            | Self::Merged(_)
             | Self::Plain(_)
             | Self::Literal(_)
             | Self::Trusted
@@ -26,7 +28,7 @@ impl<'a> Form<'a> {
                 schemas.iter().fold(Types::ALL, both)
             }
             Self::List(_) | Self::Tuple(_) => Types::LIST,
-            Self::Members(_) | Self::Narrowed(..) => Types::OBJECT,
+            Self::Members(_) | Self::Narrowed(..) | Self::Merged(_) => Types::OBJECT,
             Self::Plain(types) => *types,
             Self::Literal(value) => Types::of(value),
             Self::Trusted | Self::Beyond(_) => Types::ALL,
@@ -83,6 +85,11 @@ impl<'a> Form<'a> {
                     forms.for_each(|form| form.push_key(key));
                     key.push(7);
                 }
+                key.push(2);
+            }
+            Self::Merged(forms) => {
+                key.push(12);
+                forms.iter().for_each(|form| form.push_key(key));
                 key.push(2);
             }
             Self::Plain(types) => key.extend([3, types.bits()]),
@@ -170,6 +177,10 @@ impl<'a> Form<'a> {
                     None => form.member(name),
                 };
             }
+            Self::Merged(forms) => {
+                let member = name.map(|name| merged::member(forms, name).0);
+                return member.unwrap_or_else(|| merged::rest(forms));
+            }
             _ => {}
         }
         if let Self::Members(members) = self {
@@ -204,6 +215,7 @@ impl<'a> Form<'a> {
             () if !listed.is_empty() => Property::Type(Type::all(listed)),
             () if closed => Property::Closed,
             () if !others.is_empty() => Property::Type(Type::all(others)),
+            () if name.is_some_and(|name| self.requires(name)) => Property::Type(Type::any()),
             () if open || !lists => Property::Open,
             () => Property::Unlisted,
         }
@@ -252,15 +264,29 @@ impl<'a> Form<'a> {
         match self {
             Self::Members(members) => return members.iter().map(|(name, _)| *name).collect(),
             Self::Narrowed(form, _) => return form.names(),
+            Self::Merged(forms) => return merged::names(forms),
             _ => {}
         }
-        let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
-        once(properties.flat_map(|properties| properties.keys().map(String::as_str)))
+        let schemas = self.schemas().iter();
+        once(schemas.flat_map(|schema| {
+            let properties = schema.object("properties").into_iter().flatten();
+            let required = schema.list("required").iter().filter_map(Value::as_str);
+            properties.map(|(name, _)| name.as_str()).chain(required)
+        }))
+    }
+
+    /// Returns `true` if a schema requires the member.
+    fn requires(&self, name: &str) -> bool {
+        let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
+        lists.any(|list| list.iter().any(|required| required == name))
     }
 
     pub(in crate::dynamic) fn required(&self) -> Vec<&'a str> {
         if let Self::Members(members) = self {
             return members.iter().map(|(name, _)| *name).collect();
+        }
+        if let Self::Merged(forms) = self {
+            return merged::required(forms);
         }
         let narrowed = match self {
             Self::Narrowed(_, members) => &members[..],
@@ -276,8 +302,7 @@ impl<'a> Form<'a> {
         if let Self::Members(_) | Self::Trusted | Self::Literal(_) = self {
             return Presence::Sure;
         }
-        let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
-        if lists.any(|list| list.iter().any(|required| required == name)) {
+        if self.requires(name) {
             return Presence::Sure;
         }
         self.presence_of_optional(name)
@@ -285,6 +310,9 @@ impl<'a> Form<'a> {
 
     /// Returns the presence of a member that no schema requires.
     pub(super) fn presence_of_optional(&self, name: &str) -> Presence {
+        if let Self::Merged(forms) = self {
+            return merged::member(forms, name).1;
+        }
         let says = |schema: &&Schema<'a>| {
             let properties = schema.object("properties");
             properties.is_some_and(|properties| properties.contains_key(name))
@@ -440,7 +468,7 @@ fn lower(most: &mut Option<f64>, bound: Option<f64>) {
 }
 
 /// Returns each name once.
-fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(super) fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()
 }

@@ -320,7 +320,6 @@ impl Inclusion<'_> {
                 return Ok(Some(found));
             }
         }
-        let required: HashSet<&str> = required.into_iter().collect();
         for name in names.iter().filter(|name| Some(**name) != but) {
             let Property::Type(part) = given.property(name) else {
                 continue;
@@ -330,8 +329,7 @@ impl Inclusion<'_> {
             }
             let found = match takes.property(name) {
                 Property::Type(ty) if !ty.types().is_empty() => {
-                    let found = self.types(&part, &ty, !required.contains(name))?;
-                    found.map(|it| it.in_member(name))
+                    self.types(&part, &ty, false)?.map(|it| it.in_member(name))
                 }
                 Property::Type(_) | Property::Closed => {
                     Some(Mismatch::of(Reason::Extra((*name).to_owned())))
@@ -359,7 +357,7 @@ impl Inclusion<'_> {
         let mut first = First::default();
         for name in of_takes.into_iter().filter(|name| !known.contains(name)) {
             if let Property::Type(ty) = takes.property(name) {
-                let found = self.types(&rest, &ty, true)?.map(|it| it.in_member(name));
+                let found = self.types(&rest, &ty, false)?.map(|it| it.in_member(name));
                 if let Some(found) = first.certain(found) {
                     return Ok(Some(found));
                 }
@@ -367,7 +365,7 @@ impl Inclusion<'_> {
         }
         let found = match takes.rest() {
             Property::Closed => Some(Mismatch::of(Reason::Unstated)),
-            Property::Type(ty) => self.types(&rest, &ty, true)?,
+            Property::Type(ty) => self.types(&rest, &ty, false)?,
             Property::Open | Property::Unlisted => None,
         };
         Ok(first.certain(found).or(first.0))

@@ -13,6 +13,7 @@ mod form;
 mod inclusion;
 mod keywords;
 mod listed;
+mod merged;
 mod mismatch;
 mod secrets;
 mod together;
@@ -96,6 +97,8 @@ pub(super) enum Form<'a> {
     Members(Vec<(&'a str, Type<'a>)>),
     /// The objects of a form in which these members have these types, or are missing.
     Narrowed(Box<Form<'a>>, Vec<(&'a str, Option<Type<'a>>)>),
+    /// An object with the members of these objects, of which the last one has precedence.
+    Merged(Vec<Form<'a>>),
     /// Anything of these kinds.
     Plain(Types),
     /// A literal value of the plan.
@@ -258,6 +261,7 @@ impl<'a> Type<'a> {
             Form::Members(members) => members.iter().any(|(_, member)| member.has_trusted()),
             Form::All(_)
             | Form::Narrowed(..)
+            | Form::Merged(_)
             | Form::Plain(_)
             | Form::Literal(_)
             | Form::Beyond(_) => false,

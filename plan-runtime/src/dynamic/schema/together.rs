@@ -119,9 +119,7 @@ impl Inclusion<'_> {
         if part == Types::OBJECT {
             for name in form.names() {
                 if let Property::Type(part) = form.property(name) {
-                    let found = self.by_all(&part, others, &|other| {
-                        (other.property(name), !other.required().contains(&name))
-                    })?;
+                    let found = self.by_all(&part, others, &|other| other.property(name))?;
                     if let Some(found) = found {
                         return Ok(Some(found.in_member(name)));
                     }
@@ -131,7 +129,7 @@ impl Inclusion<'_> {
         }
         for index in 0..form.first_elements() {
             if let Element::Type(part) = form.element(Some(index)) {
-                let found = self.by_all(&part, others, &|other| (element(other, index), false))?;
+                let found = self.by_all(&part, others, &|other| element(other, index))?;
                 if let Some(found) = found {
                     return Ok(Some(found.behind(format!("[{index}]"))));
                 }
@@ -145,13 +143,11 @@ impl Inclusion<'_> {
         &mut self,
         part: &Type<'_>,
         others: &[&'o Form<'o>],
-        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+        in_form: &dyn Fn(&'o Form<'o>) -> Property<'o>,
     ) -> Found {
-        let (mut all, mut nullable) = (Type::none(), false);
+        let mut all = Type::none();
         for other in others {
-            let (property, of_other) = in_form(other);
-            nullable |= of_other;
-            match property {
+            match in_form(other) {
                 Property::Type(ty) if all.forms.len() < MOST_TOGETHER => all = all.or(ty),
                 Property::Closed => {}
                 _ => return Ok(None),
@@ -160,7 +156,7 @@ impl Inclusion<'_> {
         if part.types().is_empty() || all.types().is_empty() || all.beyond().is_some() {
             return Ok(None);
         }
-        let found = self.types(part, &all.once(), nullable)?;
+        let found = self.types(part, &all.once(), false)?;
         Ok(found.filter(|it| !it.is_unknown()))
     }
 
@@ -186,8 +182,8 @@ impl Inclusion<'_> {
                 take_apart,
                 others,
                 &|other| match element(other, index) {
-                    Property::Closed if !is_one => (Property::Open, false),
-                    element => (element, false),
+                    Property::Closed if !is_one => Property::Open,
+                    element => element,
                 },
             )?);
         }
@@ -215,9 +211,8 @@ impl Inclusion<'_> {
             if part.types().is_empty() {
                 continue;
             }
-            let mut cases = self.part(&part, Some(is_deep), others, &|other| {
-                (other.property(name), !other.required().contains(&name))
-            })?;
+            let mut cases =
+                self.part(&part, Some(is_deep), others, &|other| other.property(name))?;
             if form.presence(name) != Presence::Sure {
                 cases.push(without(form, name, others)?);
             }
@@ -229,14 +224,14 @@ impl Inclusion<'_> {
         Ok(all)
     }
 
-    /// Returns the forms that accept each case of a part, which may be null in a form that does not require it. With `Some(true)`, the
-    /// parts of the part are taken apart as well; with `None`, not even the part is.
+    /// Returns the forms that accept each case of a part. With `Some(true)`, the parts of the part are taken apart as well; with `None`,
+    /// not even the part is.
     fn part<'o>(
         &mut self,
         part: &Type<'_>,
         take_apart: Option<bool>,
         others: &[&'o Form<'o>],
-        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+        in_form: &dyn Fn(&'o Form<'o>) -> Property<'o>,
     ) -> Result<Vec<Accepts>, TooMuchWork> {
         let whole = self.accepts(part, others, in_form)?;
         let is_whole = whole.surely.count_ones() as usize == others.len();
@@ -269,17 +264,15 @@ impl Inclusion<'_> {
         &mut self,
         part: &Type<'_>,
         others: &[&'o Form<'o>],
-        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+        in_form: &dyn Fn(&'o Form<'o>) -> Property<'o>,
     ) -> Result<Accepts, TooMuchWork> {
         part.literals(&mut self.kept);
         Accepts::of(others, |other| match in_form(other) {
-            (Property::Type(ty), nullable) if !ty.types().is_empty() => {
-                self.types(part, &ty, nullable)
-            }
-            (Property::Type(_) | Property::Closed, _) => {
+            Property::Type(ty) if !ty.types().is_empty() => self.types(part, &ty, false),
+            Property::Type(_) | Property::Closed => {
                 Ok(Some(Mismatch::of(Reason::Extra(String::new()))))
             }
-            (Property::Open | Property::Unlisted, _) => Ok(None),
+            Property::Open | Property::Unlisted => Ok(None),
         })
     }
 }
@@ -362,6 +355,10 @@ impl Type<'_> {
                 Form::List(element) => element.literals(all),
                 Form::Tuple(elements) => elements.iter().for_each(|it| it.literals(all)),
                 Form::Members(members) => members.iter().for_each(|(_, it)| it.literals(all)),
+                Form::Merged(forms) => {
+                    let each = forms.iter().cloned();
+                    each.for_each(|form| Type::form(form).literals(all));
+                }
                 Form::Narrowed(_, members) => {
                     let members = members.iter().filter_map(|(_, it)| it.as_ref());
                     members.for_each(|it| it.literals(all));

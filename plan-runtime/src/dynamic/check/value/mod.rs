@@ -1,5 +1,6 @@
 //! The check that values fit their positions.
 
+mod merged;
 mod message;
 
 use super::checked_value::{CheckedValue, ValueKind};
@@ -167,6 +168,14 @@ impl<'t> ValueCheck<'t> {
     }
 
     fn compared(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Notes, TooMuchWork> {
+        let problems = self.in_forms(item, takes)?;
+        match item.kind() {
+            ValueKind::Object { open: true } if problems.is_empty() => self.merged(item, takes),
+            _ => Ok(problems),
+        }
+    }
+
+    fn in_forms(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<Notes, TooMuchWork> {
         let types = item.kind().types();
         if !types.overlaps(takes.types()) {
             return Ok(self.wrong_type(item, takes)?.into());

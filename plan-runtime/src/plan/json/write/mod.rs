@@ -114,7 +114,7 @@ impl Serialize for Input {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry(input::NAME, &self.name)?;
-        entry_unless_empty(&mut map, input::TYPE, &self.type_name)?;
+        entry_unless_empty(&mut map, input::TYPE, self.stated_type())?;
         entry_unless_empty(&mut map, input::DESCRIPTION, &self.description)?;
         if !self.secrets.is_empty() {
             map.serialize_entry(input::SECRETS, &self.secrets)?;

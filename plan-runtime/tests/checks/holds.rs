@@ -1,0 +1,312 @@
+//! Plans that read without findings, and do not fail by type; each wrong plan has one finding.
+
+use plan_runtime::dynamic::{Contract, Document, Findings, Profile, Reader, Toolbox};
+use serde_json::{Value, json};
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// Returns tools that give an output, and tools that take arguments.
+fn toolbox(outputs: &[(&str, Value)], arguments: &[(&str, Value)]) -> Toolbox<()> {
+    let takes = |all: Toolbox<()>, (name, schema): &(&str, Value)| {
+        let contract = Contract::new(*name).arguments(schema.clone());
+        all.with_fn(contract, |given| async { Ok(given) })
+    };
+    let gives = |all: Toolbox<()>, (name, schema): &(&str, Value)| {
+        let contract = Contract::new(*name).output(schema.clone());
+        all.with_fn(contract, |_| async { Ok(Value::Null) })
+    };
+    let all = outputs.iter().fold(Toolbox::new(), gives);
+    arguments.iter().fold(all, takes)
+}
+
+fn findings(read: Result<Document<'_>, Findings>) -> Vec<String> {
+    let findings = match read {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    };
+    let shown = findings
+        .iter()
+        .map(|it| format!("{}: {}", it.code, it.message));
+    shown.collect()
+}
+
+/// Returns a tool plan with a step that finds a value, and further steps.
+fn found(steps: &str) -> String {
+    format!(
+        r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
+    )
+}
+
+/// Returns plan JSON with a step that calls `take` with merged parts.
+fn merged(parts: &Value) -> String {
+    json!({"name": "p", "inputs": [], "output": {}, "steps": [
+        {"id": "a", "tool": {"name": "find"}},
+        {"id": "b", "tool": {"name": "take"}, "arguments": {"merge": parts}},
+    ]})
+    .to_string()
+}
+
+#[test]
+fn a_merged_object_has_the_members_of_its_parts() {
+    let (string, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
+    let output = object(
+        &json!({
+            "all": object(&json!({"subject": string, "cc": string}), &["subject", "cc"]),
+            "some": object(&json!({"subject": string}), &[]),
+            "silent": {"type": "object", "properties": {"subject": string}},
+            "wrong": object(&json!({"subject": integer}), &["subject"]),
+            "nothing": object(&json!({"cc": string}), &[]),
+            "nullable": {"type": ["object", "null"], "properties": {"subject": string}, "required": ["subject"]},
+            "list": {"type": "array", "items": string},
+            "open": {},
+        }),
+        &[
+            "all", "some", "silent", "wrong", "nothing", "nullable", "list", "open",
+        ],
+    );
+    let takes = object(
+        &json!({"to": string, "subject": string, "cc": string}),
+        &["to", "subject"],
+    );
+    let toolbox = toolbox(&[("find", output)], &[("take", takes)]);
+    let part = |name: &str| json!({"reference": {"step": "a", "pointer": format!("/{name}")}});
+    let to = json!({"object": {"to": "a"}});
+    let subject = json!({"object": {"subject": "a"}});
+    let cases = [
+        (json!([to, part("all")]), ""),
+        (json!([part("wrong"), to, subject]), ""),
+        (json!([part("some"), to, subject]), ""),
+        (json!([to, subject, part("some")]), ""),
+        (
+            json!([to, part("some")]),
+            "maybe-absent: the merged object does not fit the arguments: its `subject` may be missing",
+        ),
+        (
+            json!([to, part("nullable")]),
+            "maybe-absent: the merged object does not fit the arguments: its `subject` may be missing",
+        ),
+        (
+            json!([to, part("silent")]),
+            "unchecked: `subject` is required, but no schema states whether the merged object has `subject`",
+        ),
+        (
+            json!([to, part("nothing")]),
+            "missing-argument: `take` needs the argument `subject`",
+        ),
+        (
+            json!([to, subject, part("wrong")]),
+            "wrong-type: the merged object does not fit the arguments: its `subject` is an integer, but must be a string",
+        ),
+        (
+            json!([to, subject, part("list")]),
+            "wrong-type: only an object can be merged, but `a.list` is a list of strings",
+        ),
+        (
+            json!([to, subject, part("open")]),
+            "unchecked: only an object can be merged, but `a.open` may be anything",
+        ),
+        (
+            json!([to, subject, [1]]),
+            "wrong-type: only an object can be merged, but this part is a list of integers",
+        ),
+    ];
+    for (parts, expected) in cases {
+        let findings = findings(toolbox.read(&merged(&parts)));
+        assert_eq!(findings.join("\n"), expected, "{parts}");
+    }
+}
+
+#[test]
+fn a_required_member_that_properties_does_not_list() {
+    let one = json!({"type": "object", "properties": {"a": {}}, "required": ["a", "b"]});
+    let string = object(&json!({"x": {"type": "string"}}), &["x"]);
+    let whole = object(&json!({"x": one}), &["x"]);
+    let toolbox = toolbox(
+        &[("find", one.clone())],
+        &[("take", one), ("string", string), ("whole", whole)],
+    );
+    let call = |tool: &str, arguments: &str| {
+        let call = format!(r#"{{"id": "b", "tool": "{tool}", "arguments": {arguments}}}"#);
+        findings(toolbox.read(&found(&call))).join("\n")
+    };
+    assert_eq!(call("take", r#"{"a": 1, "b": "$ref:a.b"}"#), "");
+    assert_eq!(call("whole", r#"{"x": "$ref:a"}"#), "");
+    assert_eq!(
+        call("take", r#"{"a": 1}"#),
+        "missing-argument: `take` needs the argument `b`"
+    );
+    assert_eq!(
+        call("string", r#"{"x": "$ref:a.b"}"#),
+        "unchecked: argument `x` must be a string, but `$ref:a.b` may be anything"
+    );
+}
+
+#[test]
+fn null_inside_of_a_reference_remains() {
+    let output = |is_nullable: bool| {
+        let x = json!({"type": "string", "nullable": is_nullable});
+        object(&json!({"x": x}), &["x"])
+    };
+    let takes = object(
+        &json!({"p": object(&json!({"x": {"type": "string"}}), &[])}),
+        &[],
+    );
+    for (is_nullable, message) in [
+        (
+            true,
+            "maybe-absent: the value of `$ref:a` does not fit argument `p`: its `x` may be null, but must be a string",
+        ),
+        (false, ""),
+    ] {
+        let toolbox = toolbox(&[("find", output(is_nullable))], &[("take", takes.clone())]);
+        let call = r#"{"id": "b", "tool": "take", "arguments": {"p": "$ref:a"}}"#;
+        assert_eq!(findings(toolbox.read(&found(call))).join("\n"), message);
+        // A call leaves null in its own members out.
+        let call = r#"{"id": "b", "tool": "take", "arguments": {"p": {"x": "$ref:a.x"}}}"#;
+        assert_eq!(findings(toolbox.read(&found(call))), [""; 0]);
+    }
+}
+
+#[test]
+fn text_in_place_of_a_missing_value() {
+    let id = |kind: &str| object(&json!({"id": {"type": kind}}), &["id"]);
+    let tools = |kind: &str| toolbox(&[("find", id(kind))], &[("take", id(kind))]);
+    let read = |tools: &Toolbox<()>, text| {
+        let reader = Reader::new().profile(Profile::Compat);
+        findings(reader.tools(tools.contracts()).read(text))
+    };
+    let text = r#"[{"id": "a", "tool": "find", "arguments": {}, "policy": {"optional": "whole"}}, {"id": "b", "tool": "take", "arguments": {"id": "{{a.result.id}}"}}]"#;
+    assert_eq!(
+        read(&tools("integer"), text),
+        [
+            "wrong-type: if the reference stops at a missing part, argument `id` is the string \"{{a.result.id}}\", but must be an integer"
+        ]
+    );
+    assert_eq!(read(&tools("string"), text), [""; 0]);
+}
+
+#[test]
+fn a_large_number_is_no_multiple() {
+    let takes = object(
+        &json!({"n": {"type": "integer", "multipleOf": 5}, "m": {"type": "number", "multipleOf": 0.01}}),
+        &[],
+    );
+    let toolbox = toolbox(&[], &[("take", takes)]);
+    let call = |arguments: &str| {
+        let text =
+            format!(r#"{{"steps": [{{"id": "b", "tool": "take", "arguments": {arguments}}}]}}"#);
+        findings(toolbox.read(&text)).join("\n")
+    };
+    assert_eq!(
+        call(r#"{"n": 10000000003}"#),
+        "not-allowed: argument `n` is the number 10000000003, but must be a multiple of 5"
+    );
+    for right in [
+        r#"{"n": 10000000005}"#,
+        r#"{"m": 0.07}"#,
+        r#"{"m": 1234567.89}"#,
+        r#"{"m": 98765432101.37}"#,
+    ] {
+        assert_eq!(call(right), "", "{right}");
+    }
+    assert_eq!(
+        call(r#"{"m": 1234567.895}"#),
+        "not-allowed: argument `m` is the number 1234567.895, but must be a multiple of 0.01"
+    );
+}
+
+#[test]
+fn a_step_that_an_always_step_reads() {
+    let output = object(&json!({"subject": {"type": "string"}}), &["subject"]);
+    let takes = object(&json!({"name": {"type": "string"}}), &["name"]);
+    let toolbox = toolbox(&[("find", output)], &[("take", takes)]);
+    let step =
+        r#"{"id": "b", "always": true, "tool": "take", "arguments": {"name": "$ref:a.subject"}}"#;
+    let text = toolbox.read(&found(step)).unwrap_err().to_string();
+    assert!(
+        text.contains(
+            "an always step reads the `Result` of step `a`, which has no field `subject`"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("`Some(") || text.contains("Ok("), "{text}");
+}
+
+#[test]
+fn a_fence_around_json_with_backquotes() {
+    let toolbox = toolbox(&[], &[("t", json!({"type": "object"}))]);
+    for text in [
+        "Here:\n```json\n{\"steps\":[{\"id\":\"a\",\"tool\":\"t\",\"arguments\":{\"x\":\"a ``` b\"}}]}\n```\n",
+        "Here:\n```\n{\"steps\":[{\"id\":\"a\",\"tool\":\"t\",\"arguments\":{}}]}\n```\nThat is all.",
+        "Here: ```{\"steps\":[{\"id\":\"a\",\"tool\":\"t\",\"arguments\":{}}]}```",
+    ] {
+        assert!(toolbox.read(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn inputs_that_fail_before_the_start() {
+    let takes = |schema: &Value| object(&json!({"x": schema}), &["x"]);
+    let start = |toolbox: &Toolbox<()>, plan: &plan_runtime::Plan, value: &Value| {
+        let run = smol::block_on(toolbox.run(plan, json!({"x": value}), &()));
+        run.map_err(|it| it.to_string()).err()
+    };
+    let text = r#"[{"id": "a", "tool": "take", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]"#;
+    for (schema, right, wrong) in [
+        (json!({"type": "string"}), json!("a"), json!(5)),
+        (json!({"enum": ["a", "b"]}), json!("a"), json!(5)),
+        (json!({"type": "integer"}), json!(5), json!("a")),
+        (json!({}), json!(0), Value::Null),
+    ] {
+        let toolbox = toolbox(&[], &[("take", takes(&schema))]);
+        let plan = toolbox.read(text).unwrap().into_plan();
+        let again: plan_runtime::Plan =
+            serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+        for plan in [&plan, &again] {
+            assert_eq!(start(&toolbox, plan, &right), None, "{schema}");
+            if !wrong.is_null() {
+                let why = start(&toolbox, plan, &wrong).unwrap();
+                assert!(why.contains("cannot start: the input `x`"), "{why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_number_with_a_fraction_of_zero_is_no_integer_of_rust() {
+    let take = || Toolbox::<()>::new().with_fn(Contract::new("take"), |it| async { Ok(it) });
+    let text = |of: &str| {
+        format!(
+            r#"{{"name": "p", "inputs": [{{"name": "n", "type": "{of}"}}], "steps": [], "output": {{"value": {{"reference": {{"input": "n", "pointer": ""}}}}}}}}"#
+        )
+    };
+    for (of, value, message) in [
+        (
+            "u32",
+            json!(4.0),
+            "is a number, but must be an integer (`u32`)",
+        ),
+        (
+            "Vec<u8>",
+            json!([1, 4.0]),
+            "at [1], is a number, but must be an integer (`Vec<u8>`)",
+        ),
+        ("char", json!("ab"), "must have 1 character (`char`)"),
+        ("u32", json!(4), ""),
+        ("f64", json!(4.0), ""),
+        ("char", json!("ä"), ""),
+    ] {
+        let text = text(of);
+        let plan = take().read(&text).unwrap().into_plan();
+        let run = smol::block_on(take().run(&plan, json!({"n": value}), &()));
+        let shown = run.err().map(|it| it.to_string()).unwrap_or_default();
+        assert_eq!(
+            shown.is_empty(),
+            message.is_empty(),
+            "{of} {value}: {shown}"
+        );
+        assert!(shown.contains(message), "{shown}");
+    }
+}
