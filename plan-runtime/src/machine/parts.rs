@@ -189,6 +189,9 @@ pub(super) struct ScopeRun {
     /// Failures and results of undo steps that are in no failure of a step in the scope. They come from absorbed failures, from cancelled steps, from
     /// the value of the scope, and from an exceeded capacity.
     pub(super) left: Failures,
+    /// The failure of the scope, if the scope is over and the machine reports the ends of scopes. The trails of the failure need the attempt that has
+    /// opened the scope, whose row may be free when the driver asks.
+    pub(super) ended: Option<Box<Failures>>,
 }
 
 impl ScopeRun {
@@ -212,6 +215,7 @@ impl ScopeRun {
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
             left: Failures::default(),
+            ended: None,
         }
     }
 

@@ -317,6 +317,10 @@ impl Core {
             self.undone_inside(run, attempt);
         } else {
             let result = self.state.view().result_of(scope);
+            if self.tells_scopes {
+                let ended = result.as_ref().err().cloned();
+                self.state.scopes[scope].ended = ended.map(Box::new);
+            }
             self.attempt_ended(run, attempt, result);
         }
     }

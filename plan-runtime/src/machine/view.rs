@@ -52,11 +52,10 @@ impl<'m> MachineView<'m> {
     /// Returns the errors that the result of the run may still contain. The driver may free all other errors.
     pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
         let Self(state) = self;
-        let scopes = state
-            .scopes
-            .rows
-            .iter()
-            .flat_map(|it| [&it.left].into_iter().chain(it.failures.values()));
+        let scopes = state.scopes.rows.iter().flat_map(|it| {
+            let own = [&it.left].into_iter().chain(it.ended.as_deref());
+            own.chain(it.failures.values())
+        });
         let runs = &state.runs.rows;
         let of_runs = runs.iter().flat_map(|it| {
             let failed = it.failed.as_deref().map(|(_, failures)| failures);
@@ -266,9 +265,10 @@ impl<'m> MachineView<'m> {
         StepId(self.0.tables.rows[row].first + place as u32)
     }
 
-    /// Returns the failure of a scope that has ended. The scope exists until the driver has taken all commands.
-    pub fn ended(self, scope: ScopeId) -> Option<Failures> {
-        self.result_of(scope).err()
+    /// Returns the failure of a scope that has ended, if the machine reports the ends of scopes. The scope exists until
+    /// the driver has taken all commands.
+    pub fn ended(self, scope: ScopeId) -> Option<&'m Failures> {
+        self.0.scopes[scope].ended.as_deref()
     }
 
     /// Returns the failure that a question asks to replace.

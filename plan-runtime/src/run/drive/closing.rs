@@ -170,7 +170,7 @@ impl Watching<'_, '_> {
             element: of.places(self.view),
             attempt: of.attempt(),
         };
-        let failed = (it.depth, &failures);
+        let failed = (it.depth, failures);
         let of_plan = (it.plan, it.called == Some(scope));
         let errors = self.errors;
         let error = errors.scope_error(self.view, failed, of_plan, late, &place);
