@@ -11,6 +11,7 @@ use super::ready::ReadySet;
 use super::rows::{CallTable, Questions};
 use super::state::{Capacity, MachineState};
 use super::tables::Tables;
+use super::view::MachineView;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ impl MachineState {
         Self {
             tables: Arc::clone(tables),
             hot: Table::default(),
-            ready: ReadySet::new(),
+            ready: ReadySet::new(tables.len()),
             scopes: Table::default(),
             calling: 0,
             capacity,
@@ -38,6 +39,10 @@ impl MachineState {
             out: VecDeque::new(),
             full: None,
         }
+    }
+
+    pub(super) fn view(&self) -> MachineView<'_> {
+        MachineView(self)
     }
 
     /// Adds a scope. `around` contains the owner of the scope and the enclosing scope, or `None` for the whole plan.
@@ -92,9 +97,6 @@ impl MachineState {
             self.hot
                 .rows
                 .extend(start.iter().map(|it| it.within(scope)));
-            if owner.is_none() {
-                self.ready.grow(self.hot.rows.len());
-            }
             self.scopes.rows.push(it);
             scope
         };
@@ -126,10 +128,10 @@ impl MachineState {
     /// Frees the values of a scope that has ended permanently, and of the kept scopes in it. The row of the scope is free as soon as the driver has
     /// taken all commands.
     pub(super) fn release(&mut self, scope: ScopeId) {
-        self.released.push(scope);
         let mut open = vec![scope];
         while let Some(scope) = open.pop() {
             self.freed.push(scope);
+            self.released.push(scope);
             let it = &self.scopes[scope];
             self.capacity.scopes += 1;
             self.capacity.slots += self.tables.rows[it.row].len;
@@ -152,13 +154,10 @@ impl MachineState {
 
     /// Frees the rows of released scopes and of the runs in these scopes.
     pub(super) fn recycle(&mut self) {
-        while let Some(scope) = self.released.pop() {
-            let it = &mut self.scopes[scope];
+        for scope in self.released.drain(..) {
+            let it = &self.scopes[scope];
             for run in it.runs.iter().flatten() {
-                let attempts = &mut self.runs[*run].attempts;
-                self.released
-                    .extend(attempts.rows.iter().filter_map(Attempt::kept));
-                attempts.clear();
+                self.runs[*run].attempts.clear();
                 self.runs.free.push(*run);
             }
             self.free_scopes[it.row].push(scope);

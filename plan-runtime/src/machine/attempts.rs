@@ -14,18 +14,25 @@ use std::sync::Arc;
 impl Core {
     /// Begins an attempt, now or as soon as there is a permit.
     pub(super) fn begin_attempt(&mut self, run: RunId, tried: Attempt, turn: Turn) {
-        let it = &mut self.state.runs[run];
-        it.running += 1;
         let is_wait = self.state.tables.bodies[tried.body] == StepBody::Await;
-        let attempt = it.attempts.add(tried);
-        if let Some(timer) = it.attempts[attempt].deadline {
-            self.state.calls.move_to(timer, attempt);
-        }
+        let attempt = self.add_attempt(run, tried);
         if is_wait || turn == Turn::Now {
             self.admit_or_start(run, attempt);
         } else {
             self.state.wait_in_line(run, attempt);
         }
+    }
+
+    /// Adds an attempt with the timers that continue from the attempt or the round before.
+    pub(super) fn add_attempt(&mut self, run: RunId, tried: Attempt) -> AttemptId {
+        let timers = [tried.deadline, tried.every];
+        let it = &mut self.state.runs[run];
+        it.running += 1;
+        let attempt = it.attempts.add(tried);
+        for timer in timers.into_iter().flatten() {
+            self.state.calls.move_to(timer, attempt);
+        }
+        attempt
     }
 
     pub(super) fn admit_or_start(&mut self, run: RunId, attempt: AttemptId) {
@@ -68,16 +75,14 @@ impl Core {
             }
             StepBody::If(..) | StepBody::For(_) => return,
         };
-        self.state.begin_activity(run, attempt, activity);
+        self.state.runs[run].start(attempt, activity);
         self.state.limit_attempt(run, attempt);
     }
 
     /// Begins a scope in an attempt. If the scope exceeds the capacity, the run ends.
     pub(super) fn begin_inside(&mut self, run: RunId, attempt: AttemptId, row: RowId) {
         match self.begin_scope(row, Some(Owner { run, attempt })) {
-            Ok(scope) => self
-                .state
-                .begin_activity(run, attempt, Activity::Scope(scope)),
+            Ok(scope) => self.state.runs[run].start(attempt, Activity::Scope(scope)),
             Err(full) => self.state.overflow(run, attempt, full),
         }
     }
@@ -193,7 +198,7 @@ impl Core {
         let it = &mut self.state.runs[run];
         it.attempts.release(attempt);
         if !may_retry {
-            return self.fail_body(run, body, element, failures);
+            return self.fail(run, body, element, failures);
         }
         let mut next = Attempt::new(body, element, number + 1, job);
         next.deadline = deadline;
@@ -201,31 +206,19 @@ impl Core {
         if !tables.colds[it.cold].timing.backoff {
             return self.begin_attempt(run, next, Turn::InLine);
         }
-        it.running += 1;
-        let attempt = it.attempts.add(next);
-        if let Some(timer) = deadline {
-            self.state.calls.move_to(timer, attempt);
-        }
+        let attempt = self.add_attempt(run, next);
         if let Some(timer) = self.state.open_timer(run, attempt, Pause::Backoff) {
             self.state.runs[run].attempts[attempt].activity = Activity::Backoff(timer);
         }
     }
 
     /// Handles the final failure of an element or a round. A loop fails with its round.
-    pub(super) fn fail_body(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
-        if self.state.tables.is_loop(body) {
-            self.fail_run(run, element, failures);
-        } else {
-            self.fail(run, element, failures);
-        }
-    }
-
-    /// Handles the final failure of an element.
-    pub(super) fn fail(&mut self, run: RunId, element: u32, failures: Failures) {
+    pub(super) fn fail(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
+        let is_whole = element == WHOLE || self.state.tables.is_loop(body);
         let is_doomed = self.is_doomed(run);
         let it = &mut self.state.runs[run];
         let is_recovered = match self.state.tables.colds[it.cold].each {
-            _ if element == WHOLE || is_doomed => false,
+            _ if is_whole || is_doomed => false,
             Recovery::Catch => true,
             Recovery::Replace => !failures.is_lasting(),
             Recovery::No => false,
@@ -322,7 +315,7 @@ impl Core {
                     Some(failures) => *failures,
                     None => self.state.view().error_in(run, element, number, reached),
                 };
-                self.fail_body(run, body, element, failures);
+                self.fail(run, body, element, failures);
             }
             Activity::Call(_) | Activity::Await(_) | Activity::Nothing => {
                 if let Some(call) = self.state.take_call(run, attempt) {

@@ -1,6 +1,6 @@
 //! Opening and closing of calls, waits, timers and questions.
 
-use super::event::{Command, Pause, Question, QuestionId};
+use super::event::{Command, Pause, Question, QuestionId, StepStatus};
 use super::failures::Full;
 use super::ids::{AttemptId, CallId, RunId, ScopeId, StepSlot};
 use super::parts::{Activity, Attempt, AttemptPhase, WHOLE};
@@ -94,13 +94,6 @@ impl MachineState {
         Some(call)
     }
 
-    pub(super) fn begin_activity(&mut self, run: RunId, attempt: AttemptId, activity: Activity) {
-        let it = &mut self.runs[run];
-        let tried = &mut it.attempts[attempt];
-        (tried.activity, tried.failed) = (activity, None);
-        it.active += 1;
-    }
-
     /// Drops the call or the wait of an attempt.
     pub(super) fn end_attempt(&mut self, run: RunId, attempt: AttemptId) {
         self.drop_timers(run, attempt);
@@ -110,6 +103,12 @@ impl MachineState {
         if let Some(call) = self.take_call(run, attempt) {
             self.drop_call(call);
         }
+    }
+
+    pub(super) fn drop_plain(&mut self, slot: StepSlot) {
+        self.hot[slot].set(StepStatus::Cancelled);
+        self.calling -= 1;
+        self.drop_call(CallId(slot.0));
     }
 
     pub(super) fn drop_call(&mut self, call: CallId) {
@@ -264,8 +263,8 @@ impl MachineState {
 
     /// Closes the question about a scope.
     pub(super) fn drop_question(&mut self, scope: ScopeId) {
-        if let Some(id) = self.scopes[scope].question.take() {
-            self.questions.close(id);
+        if let Some(id) = self.scopes[scope].question {
+            self.take_question(id);
         }
     }
 

@@ -23,8 +23,6 @@ pub(super) struct Core {
     pub(super) tells_scopes: bool,
     /// `true` if no command waits and the line of the plan is empty, so only plain steps of the plan itself can start.
     pub(super) is_quiet: bool,
-    /// `true` if the run was cancelled, has passed its deadline, or has exceeded its capacity.
-    pub(super) is_stopped: bool,
     pub(super) over: Over,
 }
 
@@ -66,7 +64,6 @@ impl Machine {
             tells: false,
             tells_scopes: false,
             is_quiet: true,
-            is_stopped: false,
             over: Over::No,
         };
         let mut machine = Self { core, bound };

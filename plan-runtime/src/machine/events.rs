@@ -3,11 +3,11 @@
 use super::engine::Machine;
 use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId, StepStatus};
 use super::failures::{Cutoff, Failures, Reason};
-use super::ids::{AttemptId, CallId, ErrorId, ScopeId, StepSlot};
+use super::ids::{AttemptId, CallId, ErrorId, RowId, ScopeId, StepSlot};
 use super::nodes::Amounts;
 use super::parts::{Activity, Phase, WHOLE};
 use super::rows::{Asker, COLD_CALLS, CallKind, CallRow, OpenQuestion};
-use super::state::{Todo, Turn};
+use super::state::{Reaction, Todo, Turn};
 
 impl Machine {
     #[cold]
@@ -33,9 +33,9 @@ impl Machine {
             Event::TimedOut(timer, error) => self.timed_out(timer, error),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
             Event::Answered(id, answer) => self.answered(id, answer),
-            Event::Exhausted => self.stop_failed(),
-            Event::Cancelled => self.stop(Cutoff::Cancelled),
-            Event::Late => self.stop(Cutoff::Late),
+            Event::Exhausted => self.cut_failed(),
+            Event::Cancelled => self.core.cut_scope(ScopeId::ROOT, Cutoff::Cancelled),
+            Event::Late => self.core.cut_scope(ScopeId::ROOT, Cutoff::Late),
             Event::GraceOver => self.drop_scope(ScopeId::ROOT),
         }
         self.work_off();
@@ -119,15 +119,23 @@ impl Machine {
     /// Opens the plan behind a call. If the call has outlasted a cut or a time limit, because its end was certain, the plan does not begin.
     fn opened(&mut self, call: CallId) {
         let core = &mut self.core;
-        let Some((row, plan)) = core.state.view().opening(call) else {
+        let state = &core.state;
+        let may_open = state.calls.get(call).zip(state.view().may_open(call));
+        let Some((CallRow { run, attempt, .. }, plan)) = may_open else {
             return;
         };
-        let CallRow { run, attempt, .. } = row;
         core.state.certain.remove(&call);
         core.state.take_call(run, attempt);
-        let cutoff = core.cutoff_of(run, attempt);
+        let it = &core.state.runs[run];
+        let around = &core.state.scopes[it.scope];
+        let is_cut_beside = around.is_stopping && core.reaction == Reaction::Cancel;
+        let cutoff = match it.attempts[attempt].late {
+            Some(_) => Some(Cutoff::Limit),
+            None if !core.state.hot[it.slot].is_work() => None,
+            None => around.cutoff.or(is_cut_beside.then_some(Cutoff::Beside)),
+        };
         if cutoff.is_none() {
-            return core.begin_inside(run, attempt, plan);
+            return core.begin_inside(run, attempt, RowId(plan as u32));
         }
         let failures = Failures {
             cutoff,
@@ -236,14 +244,8 @@ impl Machine {
         core.limit_reached(run, attempt, late);
     }
 
-    fn stop(&mut self, cutoff: Cutoff) {
-        if !std::mem::replace(&mut self.core.is_stopped, true) {
-            self.core.cut_scope(ScopeId::ROOT, cutoff);
-        }
-    }
-
-    /// Ends the work of the run early, if a step of the work has failed.
-    fn stop_failed(&mut self) {
+    /// Cuts the run if a step has failed.
+    fn cut_failed(&mut self) {
         let mut scopes = self.core.state.scopes.rows.iter();
         if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
             self.core.cut_scope(ScopeId::ROOT, Cutoff::Beside);
@@ -263,6 +265,8 @@ impl Machine {
                 let has_line = !core.state.scopes[ScopeId::ROOT].line.is_empty();
                 core.is_quiet =
                     core.state.out.is_empty() && core.state.freed.is_empty() && !has_line;
+                #[cfg(debug_assertions)]
+                super::invariants::check(core);
                 return;
             };
             match todo {

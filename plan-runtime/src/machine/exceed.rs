@@ -74,12 +74,7 @@ impl Machine {
 
     /// Ends the run: the calls are dropped, and nothing is undone. The failure has the duty of the outermost step around it.
     fn exceed(&mut self, mut failure: StepFailure, slot: Option<StepSlot>) {
-        let Core {
-            state,
-            todo,
-            is_stopped,
-            ..
-        } = &mut self.core;
+        let Core { state, todo, .. } = &mut self.core;
         let mut around = slot;
         while let Some(slot) = around {
             let hot = state.hot[slot];
@@ -94,7 +89,6 @@ impl Machine {
         let root = &mut state.scopes[ScopeId::ROOT];
         root.cutoff = root.cutoff.or(Some(Cutoff::Full));
         root.left.add(Failures::of(failure));
-        *is_stopped = true;
         todo.clear();
         self.drop_scope(ScopeId::ROOT);
         if let Some(slot) = slot {
@@ -121,12 +115,10 @@ impl Machine {
             let hot = &mut state.hot[slot];
             if hot.is_plain_in_root() && hot.is_ready() {
                 state.ready.remove(slot);
+            } else if hot.is_running() && hot.is_plain() {
+                state.drop_plain(slot);
             } else if hot.is_running() {
                 hot.set(StepStatus::Cancelled);
-                if hot.is_plain() {
-                    state.calling -= 1;
-                    state.drop_call(CallId(slot.0));
-                }
             }
         }
         state.drop_question(scope);

@@ -126,6 +126,8 @@ mod events;
 mod exceed;
 mod failures;
 mod ids;
+#[cfg(debug_assertions)]
+mod invariants;
 mod nodes;
 mod parts;
 mod ready;

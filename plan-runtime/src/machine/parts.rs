@@ -189,7 +189,8 @@ pub(super) struct ScopeRun {
     /// Failures and results of undo steps that are in no failure of a step in the scope. They come from absorbed failures, from cancelled steps, from
     /// the value of the scope, and from an exceeded capacity.
     pub(super) left: Failures,
-    /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
+    /// The failure of the scope, if the scope is over and the machine reports the ends of scopes. The trails of the failure need the attempt that has
+    /// opened the scope, whose row may be free when the driver asks.
     pub(super) ended: Option<Box<Failures>>,
 }
 
@@ -338,6 +339,13 @@ impl StepRun {
             kept: Vec::new(),
             is: RunFlags::default(),
         }
+    }
+
+    /// Starts the call, the wait or the scope of an attempt.
+    pub(super) fn start(&mut self, attempt: AttemptId, activity: Activity) {
+        let tried = &mut self.attempts[attempt];
+        (tried.activity, tried.failed) = (activity, None);
+        self.active += 1;
     }
 
     /// Returns the position of an attempt.

@@ -14,34 +14,18 @@ pub(super) struct ReadySet {
 }
 
 impl ReadySet {
-    pub(super) fn new() -> Self {
+    /// Creates a set for this number of slots.
+    pub(super) fn new(slots: usize) -> Self {
+        let mut words = slots.div_ceil(64).max(1);
+        let mut levels = vec![vec![0; words]];
+        while words > 1 {
+            words = words.div_ceil(64);
+            levels.push(vec![0; words]);
+        }
         Self {
             first: EMPTY,
             others: 0,
-            levels: vec![vec![0]],
-        }
-    }
-
-    /// Makes room for this number of slots.
-    pub(super) fn grow(&mut self, slots: usize) {
-        let mut words = slots.div_ceil(64).max(1);
-        for level in 0.. {
-            match self.levels.get_mut(level) {
-                Some(bits) if bits.len() < words => bits.resize(words, 0),
-                Some(_) => {}
-                None => {
-                    let below = self.levels[level - 1].iter().enumerate();
-                    let mut bits = vec![0; words];
-                    for (at, _) in below.filter(|it| *it.1 != 0) {
-                        bits[at / 64] |= 1 << (at % 64);
-                    }
-                    self.levels.push(bits);
-                }
-            }
-            if words == 1 {
-                return;
-            }
-            words = words.div_ceil(64);
+            levels,
         }
     }
 
@@ -135,22 +119,22 @@ mod tests {
     use super::{ReadySet, StepSlot};
     use std::collections::BTreeSet;
 
-    /// Compares the set with a `BTreeSet` for random slots, while the set grows.
+    /// Compares sets with a `BTreeSet` for random slots.
     #[test]
     fn the_lowest_slot_comes_first() {
         let mut random = fastrand::Rng::with_seed(1);
-        let (mut ready, mut expected) = (ReadySet::new(), BTreeSet::new());
-        for turn in 0..20_000_usize {
-            let slots = 1 + turn;
-            ready.grow(slots);
-            let slot = StepSlot(random.u32(..slots as u32));
-            match random.u8(..5) {
-                0 => assert_eq!(ready.remove(slot), expected.remove(&slot)),
-                1 | 2 => assert_eq!(ready.pop(), expected.pop_first()),
-                _ if expected.insert(slot) => ready.insert(slot),
-                _ => {}
+        for slots in [1, 64, 65, 4_096, 4_097, 300_000] {
+            let (mut ready, mut expected) = (ReadySet::new(slots), BTreeSet::new());
+            for _ in 0..5_000 {
+                let slot = StepSlot(random.u32(..slots as u32));
+                match random.u8(..5) {
+                    0 => assert_eq!(ready.remove(slot), expected.remove(&slot)),
+                    1 | 2 => assert_eq!(ready.pop(), expected.pop_first()),
+                    _ if expected.insert(slot) => ready.insert(slot),
+                    _ => {}
+                }
+                assert_eq!(ready.peek(), expected.first().copied());
             }
-            assert_eq!(ready.peek(), expected.first().copied());
         }
     }
 }

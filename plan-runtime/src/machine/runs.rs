@@ -7,7 +7,7 @@ use super::ids::{AttemptId, BodyId, RunId, StepSlot};
 use super::nodes::Recovery;
 use super::parts::{Activity, Attempt, AttemptPhase, RunFlags, StepRun, WHOLE};
 use super::rows::OpenQuestion;
-use super::state::{Reaction, Todo, Turn};
+use super::state::{Todo, Turn};
 use super::tables::StepBody;
 use std::sync::Arc;
 
@@ -54,16 +54,9 @@ impl Core {
         let scope = hot.scope();
         let it = &mut self.state.scopes[scope];
         let step = it.step(slot);
-        if hot.status() != StepStatus::Waiting {
-            return;
-        }
-        // The step was ready, and then its scope failed.
-        if hot.is_work() && it.is_stopping {
-            return;
-        }
-        let Some(cold) = tables.cold_of(it.row, step) else {
-            return;
-        };
+        debug_assert!(hot.is_ready() && !(hot.is_work() && it.is_stopping));
+        let cold = tables.cold_of(it.row, step);
+        let cold = cold.expect("a step that is not plain");
         hot.start();
         let of = &tables.colds[cold];
         let run = self
@@ -137,12 +130,12 @@ impl Core {
                 it.outstanding -= 1;
                 it.is.skipped |= element == WHOLE;
             }
-            (body, Err(error)) => {
+            (of, Err(error)) => {
                 let failures = self.state.view().error_in(run, element, 0, error);
-                if matches!(body, StepBody::For(_)) {
+                if matches!(of, StepBody::For(_)) {
                     self.fail_run(run, element, failures);
                 } else {
-                    self.fail(run, element, failures);
+                    self.fail(run, body, element, failures);
                 }
             }
         }
@@ -154,11 +147,15 @@ impl Core {
         if it.is.ended {
             return;
         }
-        if !it.pending.queue.is_empty() && self.state.scopes[it.scope].stops_work() {
-            it.is.cut = true;
-            it.pending.queue.clear();
+        debug_assert!(it.pending.queue.is_empty() || !self.state.scopes[it.scope].stops_work());
+        // Waits for values need no permit.
+        while let Some(&(body, element)) = self.state.runs[run].pending.queue.front()
+            && self.state.tables.bodies[body] == StepBody::Await
+            && self.state.runs[run].may_go_on()
+        {
+            self.state.runs[run].pending.queue.pop_front();
+            self.enter(run, body, element, Turn::Now);
         }
-        self.start_waits(run);
         self.state.line_up_run(run);
         let it = &mut self.state.runs[run];
         if it.running > 0 || !it.questions.is_empty() || !it.pending.queue.is_empty() {
@@ -199,40 +196,12 @@ impl Core {
         self.finish_step(scope, slot, status, None);
     }
 
-    /// Starts the next elements, as long as they are waits, which need no permit.
-    fn start_waits(&mut self, run: RunId) {
-        loop {
-            let it = &mut self.state.runs[run];
-            match it.pending.queue.front() {
-                Some(&(body, element))
-                    if self.state.tables.bodies[body] == StepBody::Await && it.may_go_on() =>
-                {
-                    it.pending.queue.pop_front();
-                    self.enter(run, body, element, Turn::Now);
-                }
-                _ => return,
-            }
-        }
-    }
-
     /// Returns `true` if the scope around a step was cut, or if the step had failed before another step ended its work. No value replaces a failure of the
     /// step.
     pub(super) fn is_doomed(&self, run: RunId) -> bool {
         let it = &self.state.runs[run];
         let is_cut = self.state.scopes[it.scope].cutoff.is_some();
         it.is.doomed || is_cut && self.state.hot[it.slot].is_work()
-    }
-
-    /// Returns the cause that has ended the calls of an attempt, except calls with certain ends.
-    pub(super) fn cutoff_of(&self, run: RunId, attempt: AttemptId) -> Option<Cutoff> {
-        let it = &self.state.runs[run];
-        if it.attempts[attempt].late.is_some() {
-            return Some(Cutoff::Limit);
-        }
-        let around = &self.state.scopes[it.scope];
-        let is_beside = around.is_stopping && self.reaction == Reaction::Cancel;
-        let cutoff = around.cutoff.or(is_beside.then_some(Cutoff::Beside));
-        cutoff.filter(|_| self.state.hot[it.slot].is_work())
     }
 
     /// Ends a step after a failure or a cut. The elements of the step are already undone.
@@ -296,7 +265,7 @@ impl Core {
             it.is.cut |= failed.is_none();
             self.state.end_attempt(run, attempt);
             if let Some(failed) = failed {
-                self.fail_body(run, body, element, *failed);
+                self.fail(run, body, element, *failed);
             }
         }
         self.todo.push_back(Todo::Run(run));
@@ -396,8 +365,6 @@ impl Core {
         };
         next.activity = Activity::Every;
         next.every = Some(timer);
-        it.running += 1;
-        let attempt = it.attempts.add(next);
-        self.state.calls.move_to(timer, attempt);
+        self.add_attempt(run, next);
     }
 }

@@ -223,11 +223,8 @@ impl Core {
                 if self.state.certain.contains(&CallId(slot.0)) {
                     continue;
                 }
-                hot.set(StepStatus::Cancelled);
-                let it = &mut self.state.scopes[scope];
-                it.open -= 1;
-                self.state.calling -= 1;
-                self.state.drop_call(CallId(slot.0));
+                self.state.drop_plain(slot);
+                self.state.scopes[scope].open -= 1;
             } else if let Some(run) = self.state.run_of(scope, step) {
                 self.cut_run(run, cutoff);
             }
@@ -312,15 +309,14 @@ impl Core {
             }
             return;
         };
-        let tells = self.tells_scopes;
-        if tells {
+        if self.tells_scopes {
             self.state.out.push_back(Command::Over(scope));
         }
         if self.state.scopes[scope].is_undone {
             self.undone_inside(run, attempt);
         } else {
             let result = self.state.view().result_of(scope);
-            if tells {
+            if self.tells_scopes {
                 let ended = result.as_ref().err().cloned();
                 self.state.scopes[scope].ended = ended.map(Box::new);
             }
@@ -359,9 +355,7 @@ impl Core {
     /// Starts the undo step of a completed step. A step without an undo step, or that has not completed, is undone at once.
     pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
         let it = &self.state.scopes[scope];
-        if it.phase != Phase::Undo {
-            return;
-        }
+        debug_assert_eq!(it.phase, Phase::Undo);
         if let Some(undo) = self.state.tables.undo_of(it.row, step)
             && self.state.hot[it.slot(step)].status() == StepStatus::Completed
         {

@@ -1,8 +1,8 @@
 //! The state of a run.
 
 use super::event::Command;
-use super::failures::{Full, Reason};
-use super::ids::{CallId, ErrorId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::failures::Full;
+use super::ids::{CallId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::parts::{Hot, SCOPES, ScopeRun, StepRun};
 use super::ready::ReadySet;
 use super::rows::{CallTable, Questions};
@@ -125,35 +125,4 @@ pub(super) struct MachineState {
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.
     pub(super) full: Option<Overflow>,
-}
-
-impl MachineState {
-    /// Returns the errors that the result of the run may still contain.
-    pub(super) fn errors(&self) -> impl Iterator<Item = ErrorId> {
-        let scopes = self.scopes.rows.iter().flat_map(|it| {
-            let own = [&it.left].into_iter().chain(it.ended.as_deref());
-            own.chain(it.failures.values())
-        });
-        let runs = &self.runs.rows;
-        let of_runs = runs.iter().flat_map(|it| {
-            let failed = it.failed.as_deref().map(|(_, failures)| failures);
-            let tried = it
-                .attempts
-                .rows
-                .iter()
-                .filter_map(|it| it.failed.as_deref());
-            let own = [&it.left].into_iter().chain(failed);
-            own.chain(it.absorbed.values()).chain(tried)
-        });
-        let late = runs.iter().flat_map(|it| {
-            let tried = it.attempts.rows.iter().map(|it| it.late);
-            tried.chain([it.late]).flatten()
-        });
-        let failures = scopes.chain(of_runs).flat_map(|it| &it.steps);
-        let errors = failures.filter_map(|it| match it.reason {
-            Reason::Error(error) => Some(error),
-            _ => None,
-        });
-        errors.chain(late.map(|it| it.error))
-    }
 }

@@ -2,9 +2,9 @@
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
-use super::ids::{AttemptId, BodyId, CallId, ErrorId, RowId, RunId, ScopeId, StepId, StepSlot};
+use super::ids::{AttemptId, BodyId, CallId, ErrorId, RunId, ScopeId, StepId, StepSlot};
 use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, WHOLE};
-use super::rows::{COLD_CALLS, CallRow, OpenQuestion};
+use super::rows::{COLD_CALLS, OpenQuestion};
 use super::state::MachineState;
 use super::tables::{StepBody, Tables};
 use std::collections::BTreeMap;
@@ -48,16 +48,35 @@ impl CallId {
     }
 }
 
-impl MachineState {
-    pub(super) fn view(&self) -> MachineView<'_> {
-        MachineView(self)
-    }
-}
-
 impl<'m> MachineView<'m> {
     /// Returns the errors that the result of the run may still contain. The driver may free all other errors.
     pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
-        self.0.errors()
+        let Self(state) = self;
+        let scopes = state.scopes.rows.iter().flat_map(|it| {
+            let own = [&it.left].into_iter().chain(it.ended.as_deref());
+            own.chain(it.failures.values())
+        });
+        let runs = &state.runs.rows;
+        let of_runs = runs.iter().flat_map(|it| {
+            let failed = it.failed.as_deref().map(|(_, failures)| failures);
+            let tried = it
+                .attempts
+                .rows
+                .iter()
+                .filter_map(|it| it.failed.as_deref());
+            let own = [&it.left].into_iter().chain(failed);
+            own.chain(it.absorbed.values()).chain(tried)
+        });
+        let late = runs.iter().flat_map(|it| {
+            let tried = it.attempts.rows.iter().map(|it| it.late);
+            tried.chain([it.late]).flatten()
+        });
+        let failures = scopes.chain(of_runs).flat_map(|it| &it.steps);
+        let errors = failures.filter_map(|it| match it.reason {
+            Reason::Error(error) => Some(error),
+            _ => None,
+        });
+        errors.chain(late.map(|it| it.error))
     }
 
     /// Returns the tables of the plan.
@@ -134,8 +153,11 @@ impl<'m> MachineView<'m> {
 
     /// Returns the plan that a call may be, by its position in the list of plans.
     pub fn may_open(self, call: CallId) -> Option<usize> {
-        let (_, row) = self.opening(call)?;
-        Some(row.index())
+        let (_, tried) = self.0.attempt_of(call)?;
+        match self.0.tables.bodies[tried.body] {
+            StepBody::Open(row) if tried.activity == Activity::Call(call) => Some(row.index()),
+            _ => None,
+        }
     }
 
     /// Returns the part that a question is about.
@@ -165,23 +187,21 @@ impl<'m> MachineView<'m> {
     /// Returns `true` if a scope inside the scope has succeeded, and has something to undo.
     pub fn has_kept(self, scope: ScopeId) -> bool {
         let state = self.0;
+        let has_undo = |inner| {
+            let it = &state.scopes[inner];
+            let mut steps = state.tables.rows[it.row].steps();
+            let is_undone = |step| {
+                let status = state.hot[it.slot(step)].status();
+                status == StepStatus::Completed && state.tables.undo_of(it.row, step).is_some()
+            };
+            steps.any(is_undone) || self.has_kept(inner)
+        };
         let runs = state.scopes[scope].runs.iter().flatten();
         let mut attempts = runs.flat_map(|run| &state.runs[*run].attempts.rows);
         attempts.any(|tried| {
             matches!(tried.phase, AttemptPhase::Kept | AttemptPhase::IsUndone)
-                && tried.inside().is_some_and(|inner| self.has_undo(inner))
+                && tried.inside().is_some_and(has_undo)
         })
-    }
-
-    fn has_undo(self, scope: ScopeId) -> bool {
-        let state = self.0;
-        let it = &state.scopes[scope];
-        let mut steps = state.tables.rows[it.row].steps();
-        let is_undone = |step| {
-            let status = state.hot[it.slot(step)].status();
-            status == StepStatus::Completed && state.tables.undo_of(it.row, step).is_some()
-        };
-        steps.any(is_undone) || self.has_kept(scope)
     }
 
     /// Returns the part that has opened a scope. The scope of the whole plan has none.
@@ -216,12 +236,6 @@ impl<'m> MachineView<'m> {
         let mut failures = it.failures.iter();
         let first = failures.find(|(step, _)| self.0.hot[it.slot(**step)].is_work());
         first.map(|(_, failures)| failures.clone())
-    }
-
-    /// Returns the failure of a step that has failed, by the position of the step in the scope.
-    pub fn failed(self, scope: ScopeId, place: usize) -> Option<Failures> {
-        let step = self.step_at(scope, place);
-        self.0.scopes[scope].failures.get(&step).cloned()
     }
 
     /// Returns the failure of a step, or of the first failed step that the step needs.
@@ -306,15 +320,6 @@ impl<'m> MachineView<'m> {
             attempt: tried.number,
             inside: tried.inside(),
             ..self.whole(run)
-        }
-    }
-
-    /// Returns the row of the plan that a call may open.
-    pub(super) fn opening(self, call: CallId) -> Option<(CallRow, RowId)> {
-        let (row, tried) = self.0.attempt_of(call)?;
-        match self.0.tables.bodies[tried.body] {
-            StepBody::Open(body) if tried.activity == Activity::Call(call) => Some((row, body)),
-            _ => None,
         }
     }
 

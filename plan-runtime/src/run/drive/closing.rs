@@ -125,7 +125,7 @@ impl Watching<'_, '_> {
                 }
             }
             StepStatus::Failed => {
-                let failures = self.view.failed(scope, step);
+                let failures = self.view.failure(scope, step);
                 self.failed(scope, &failures.unwrap_or_default())
             }
             StepStatus::Recovered => {

@@ -188,6 +188,8 @@ impl Driver {
                 }
                 Command::Free(scope) => self.free(scope),
                 Command::Over(scope) => {
+                    let failures = self.machine.view().ended(scope);
+                    assert!(failures.is_none_or(|it| it.cutoff.is_some() || !it.steps.is_empty()));
                     self.over.insert(scope);
                 }
                 Command::Settled(..) | Command::Unwinding(_) => {}
