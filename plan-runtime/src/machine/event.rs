@@ -110,11 +110,11 @@ pub enum Command {
     /// A step has ended. Only a machine with [`Machine::telling`](super::Machine::telling) returns this command, and not for plain steps that succeed
     /// or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
-    /// The work of a scope has failed, and its undo steps are next. Only a machine that reports the ends of steps has
+    /// The work of a scope has failed, and its undo steps are next. Only a machine with [`Machine::telling`](super::Machine::telling) has
     /// this command.
     Unwinding(ScopeId),
     /// An inner scope has ended. If a kept scope is undone later, the machine returns this command a second time. Only a
-    /// machine that reports the ends of scopes has this command.
+    /// machine with [`Machine::telling_scopes`](super::Machine::telling_scopes) has this command.
     Over(ScopeId),
     /// The run has ended.
     Done,

@@ -87,7 +87,7 @@ pub enum FailureRole {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
-    /// The failure is not the result of its step or scope, which has another failure or has recovered. The report keeps the failure, because it is
+    /// The failure is not the result of its step or scope, which has another failure or has recovered. The result of the run keeps the failure, because it is
     /// lasting.
     Left,
 }

@@ -20,9 +20,9 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 //!
-//! Two machines reach equal states if their drivers pass equal events, and take equally many commands after each event. The number of commands
-//! matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. A driver can therefore resume
-//! a run: it repeats the recorded events.
+//! Two machines reach equal states if their drivers pass equal events, and call [`Machine::next`] equally often after each event. The number of calls
+//! matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. A call without a command
+//! counts as well, because the call removes outdated entries from lines. A driver can therefore resume a run: the driver repeats the recorded events.
 //!
 //! # Words
 //!
@@ -40,13 +40,13 @@
 //! | call | in `CallId` and `CallTable`: a call of a tool, a value, a wait or a timer |
 //! | job | a call, a value, a wait or a scope of a step, with all its attempts. All rounds of a loop are one job |
 //! | permit | the right to start one of the calls that the `bound` of [`Machine::new`] allows |
-//! | line | the queue of a scope: the steps, jobs and inner scopes that wait for a permit, in the order of the plan |
+//! | line | the queue of a scope: the steps and jobs that wait for a permit, in the order of the plan. An inner scope has an entry in the line if its own line has one |
 //! | transient, lasting | a failure after which another attempt may help; a failure that leaves effects, such as a failed undo step |
 //! | absorbed | a failure that does not fail the scope, because of a [`Recovery`] |
-//! | left | failures and results of undo steps that belong to no failure of a step, and that the report needs |
+//! | left | lasting failures and results of undo steps that belong to no failure of a step |
 //! | kept | an attempt or a scope that has succeeded, and may have to be undone |
 //! | over | ended. A kept scope can still return to its undo phase |
-//! | cut | ended before the time (see below). A step is *doomed* if its scope was cut: no recovery absorbs its failure |
+//! | doomed | a step of the work in a scope that was cut (see below), or a step that had failed before its calls were dropped. No recovery absorbs the failure |
 //!
 //! # Steps
 //!
@@ -54,20 +54,27 @@
 //! are blocked.
 //!
 //! Ready plain steps of the plan itself enter a bit set. A ready `await` starts at once. All other ready steps enter the line of their scope. If
-//! fewer calls run than the bound allows, the first ready step in the order of the plan starts.
+//! fewer calls run than the bound allows, the first ready step in the order of the plan starts. Only calls and values hold a permit. Questions and
+//! scopes need a free permit when they begin.
 //!
 //! With [`Timing::amounts`], the machine first asks the driver for the amounts of the step, such as the number of its attempts. Then the machine
 //! enters the body of the step, up to a call, a wait, a scope or a question. A `for` asks for the length of its list, and queues one element for each
-//! item. A `loop` opens one scope for each round, and asks for its condition after the round.
+//! item. At most [`Amounts::at_once`] elements run at one time. A `loop` opens one scope for each round, and asks for its condition after the round. The
+//! step fails if the condition still holds after [`Amounts::at_most`] rounds.
 //!
 //! An attempt may have a time limit (*timeout*), and all attempts of an element together may have another time limit (*deadline*). After a transient
-//! failure, another attempt starts, perhaps after a backoff. No attempt starts after the deadline, or after the last of [`Amounts::attempts`]. With
-//! [`Timing::admits`], the driver decides when an attempt of a call starts.
+//! failure, another attempt starts, perhaps after a backoff. No attempt starts after the deadline, or after the last of [`Amounts::attempts`]. An attempt
+//! that waits in line at the deadline fails at once.
+//!
+//! With [`Timing::admits`], the driver decides when an attempt of a call starts. The driver admits the call, fails the call, lets the call wait and ask
+//! again ([`Event::Allowed`]), or defers the step until the driver has decided about another call ([`Event::Deferred`]). A call of a [`NodeBody::Open`]
+//! can turn out to be a plan ([`Event::Opened`]), which runs as a scope.
 //!
 //! # Scopes
 //!
-//! A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has
-//! ended. If an enclosing scope fails later, a kept scope returns to its undo phase.
+//! A scope makes its inputs, does its work, makes its output, undoes its work if the work or the output has failed, and runs its always steps. Then the
+//! scope has ended. Without its inputs, the scope fails and does nothing else. If an enclosing scope fails later, a kept scope returns to its undo
+//! phase, and its always steps do not run again.
 //!
 //! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept
 //! scopes inside the step return to their undo phases: elements concurrently, rounds from the last to the first. Steps that do not need each other are
@@ -75,7 +82,8 @@
 //!
 //! # Failures
 //!
-//! If several elements of a list fail, the step gets the failure of the first failed element in the list. [`Recovery::Replace`] and
+//! A failed list starts no other element, and its waits end. If several elements fail, the step gets the failure of the first failed element in
+//! the list. [`Recovery::Replace`] and
 //! [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting
 //! failure. In a scope with a [`Cutoff`], no recovery absorbs a failure of the work.
 //!
@@ -86,16 +94,19 @@
 //! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Running calls continue, and a running inner scope
 //!   does all of its work.
 //! - To *cut* a scope: the scope stops, and the scopes inside are cut. Its calls are dropped, except calls with certain ends ([`Event::Certain`]) in
-//!   steps that have not failed. Undo steps and always steps run.
+//!   steps that have not failed. Undo steps and always steps run. If the scope has no inputs yet, no always step runs. A cut has no effect on a scope
+//!   that already undoes its work or runs its always steps.
 //! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
 //!
-//! A failure stops its scope, cuts its scope, or lets independent steps continue. The [`Reaction`] of the run decides. A cancellation or the deadline
-//! of the run cuts the run. The time limit of a step drops the call of the attempt, or cuts its scope. A run that exceeds its [`Capacity`] or its
-//! time for undo steps is dropped.
+//! The [`Reaction`] of the run decides about a failure. `Stop` stops the scope of the failed step. `Cancel` also drops the calls of this scope and cuts
+//! the scopes inside, but does not cut the scope, so recoveries apply. `Continue` lets independent steps continue. A cancellation or the deadline of
+//! the run cuts the run, and [`Event::Exhausted`] cuts a run that has failed. The time limit of a step drops the call of the attempt, or cuts its scope.
+//! A call with a certain end continues, and no attempt follows a deadline. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
 //!
 //! # Calls
 //!
-//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. The argument `bound` of
+//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. A driver that did not make a
+//! call takes the call back ([`Event::Withdrawn`]). The argument `bound` of
 //! [`Machine::new`] limits concurrent calls and values. [`Capacity::calls`] limits the calls, waits and timers of steps that are not plain, at one time.
 //!
 //! # Files
@@ -104,8 +115,8 @@
 //! |---|---|
 //! | `event.rs`, `failures.rs`, `ids.rs` | events and commands, failures, ids |
 //! | `nodes.rs`, `tables.rs` | the description of a plan, and the plan as flat tables |
-//! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the state of a run and its parts: the arena, scopes, steps that are not plain, attempts, calls, questions |
-//! | `arena.rs` | the scopes of a run, and the order in which steps, attempts and elements start |
+//! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the tables of a run, and their rows: steps, scopes and attempts in `parts.rs`, calls and questions in `rows.rs` |
+//! | `arena.rs` | the arena, the rows of scopes, and the lines |
 //! | `calls.rs` | the start and the end of calls, waits, timers and questions |
 //! | `engine.rs` | the machine: the fast path for plain steps, and the next command |
 //! | `events.rs` | events and their consequences |
@@ -113,6 +124,7 @@
 //! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
 //! | `attempts.rs` | transitions of attempts: time limits, failures |
 //! | `blocking.rs` | the failed steps that other steps need |
+//! | `invariants.rs` | checks of the state in debug builds |
 //! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
 //! | `view.rs` | a view of a run: trails and results |
 

@@ -32,11 +32,12 @@ impl Core {
     pub(super) fn value_made(&mut self, scope: ScopeId, error: Option<CallError>) {
         let has_begun = self.state.scopes[scope].phase != Phase::Inputs;
         let Some(error) = error else {
-            return if has_begun {
-                self.begin_always(scope)
+            if has_begun {
+                self.begin_always(scope);
             } else {
-                self.begin_work(scope)
-            };
+                self.begin_work(scope);
+            }
+            return;
         };
         let trail = self.state.view().trail_of(scope);
         let failure = StepFailure::new(trail, Reason::Error(error.error)).by(error);
