@@ -103,8 +103,10 @@ impl Core {
         let inside = tried.inside();
         let is_kept = result.is_ok() && inside.is_some() && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
-        // No failure contains the failures that the scope has absorbed.
-        if let (Ok(()), Some(scope), false) = (&result, inside, is_kept) {
+        // No failure contains the failures that the scope has absorbed. Plain steps absorb none.
+        if let (Ok(()), Some(scope), false) = (&result, inside, is_kept)
+            && !self.state.scopes[scope].runs.is_empty()
+        {
             let absorbed = self.state.view().absorbed_of(scope);
             self.state.runs[run].left.add(absorbed);
         }
