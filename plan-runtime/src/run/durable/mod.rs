@@ -143,7 +143,7 @@ struct DurableState {
     recorded: usize,
 }
 
-impl State {
+impl DurableState {
     /// Returns `true` if the run is live and not about to end, and this number of notes is durable.
     fn is_free(&self, noted: u64) -> bool {
         self.is_live && self.notes.durable >= noted && self.stops == 0
