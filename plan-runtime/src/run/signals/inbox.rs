@@ -3,10 +3,9 @@
 use super::super::catch::locked;
 use super::super::limits::Limits;
 use super::SignalError;
-use super::path::{awaited, find};
+use super::path::{find, similar_path};
 use crate::plan::{Await, Plan};
 use crate::resolve::{MemoryBudget, Meter, ResolveError, encode_within};
-use plan_graph::similar;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -137,12 +136,8 @@ impl Inbox {
     }
 
     fn unknown(&self, path: String) -> SignalError {
-        let names = self.plan.as_deref().map_or_else(Vec::new, awaited);
-        let similar = similar(&path, names.iter().map(String::as_str));
-        // The last part of a path is the name of the step.
-        let inside = |name: &&String| name.rsplit_once('.').is_some_and(|(_, last)| last == path);
-        let similar = similar.map(str::to_owned);
-        let similar = similar.or_else(|| names.iter().find(inside).cloned());
+        let plan = self.plan.as_deref();
+        let similar = plan.and_then(|plan| similar_path(plan, &path));
         SignalError::Unknown { path, similar }
     }
 }

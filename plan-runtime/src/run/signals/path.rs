@@ -89,8 +89,16 @@ pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await
     if find_in(plan, path, 0, &into_tool).is_some() {
         return Ok(None);
     }
-    let names = awaited(plan);
-    Err(plan_graph::similar(path, names.iter().map(String::as_str)).map(str::to_owned))
+    Err(similar_path(plan, path))
+}
+
+/// Returns the path of a step that waits for a value and has a similar path, or the name `path` inside of another step.
+pub(super) fn similar_path(plan: &Plan, path: &str) -> Option<String> {
+    let paths = awaited(plan);
+    let similar = plan_graph::similar(path, paths.iter().map(String::as_str));
+    let is_name = |it: &&String| it.rsplit_once('.').is_some_and(|(_, name)| name == path);
+    let inside = || paths.iter().find(is_name).map(String::as_str);
+    similar.or_else(inside).map(str::to_owned)
 }
 
 /// Returns the steps of the work. Undo steps and always steps accept no values.
