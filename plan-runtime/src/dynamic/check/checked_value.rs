@@ -1,5 +1,6 @@
 //! Checked values: a template with places and references, or JSON.
 
+use super::instead::outside;
 use super::outputs::KnownOutputs;
 use super::path::Given;
 use super::unresolved::Unresolved;
@@ -86,7 +87,7 @@ impl<'a> CheckedValue<'a> {
     }
 
     /// Returns the text of the value if the value is the only element of a list.
-    pub(super) fn alone_in_list(&self) -> Option<&'a str> {
+    pub(super) fn alone_in_list(&self) -> Option<String> {
         let Self::Template(_, _, known) = self else {
             return None;
         };
@@ -94,7 +95,7 @@ impl<'a> CheckedValue<'a> {
         let before = text.get(..place.start)?.trim_end();
         let after = text.get(place.end..)?.trim_start();
         let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| text.get(place))?
+        is_alone.then(|| outside(text.get(place)?))?
     }
 
     /// Returns the notation of references to the same source.
