@@ -203,7 +203,7 @@ impl<'a> CheckedValue<'a> {
         Some(match self.kind() {
             ValueKind::Null => Value::Null,
             ValueKind::Bool(value) => Value::Bool(value),
-            ValueKind::Number(number) => value(number),
+            ValueKind::Number(number) => number.value(),
             ValueKind::String(text) => Value::from(text),
             _ => return None,
         })
@@ -289,12 +289,4 @@ impl<'a> CheckedValue<'a> {
 
 fn has(entries: &[Entry], key: &Key) -> bool {
     entries.iter().any(|entry| entry.key == *key)
-}
-
-fn value(number: Number) -> Value {
-    match number {
-        Number::Unsigned(value) => Value::from(value),
-        Number::Signed(value) => Value::from(value),
-        Number::Float(value) => Value::from(value),
-    }
 }
