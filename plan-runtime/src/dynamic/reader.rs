@@ -8,8 +8,7 @@ use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, DocumentLimits, Profile, bytes, check, source};
 use crate::Plan;
-use crate::plan::{Checked, Executable, Graph};
-use std::sync::OnceLock;
+use crate::plan::Executable;
 
 /// Reads plans from JSON.
 ///
@@ -155,7 +154,6 @@ impl Reader<'_> {
                 most: self.limits.findings,
                 spans,
                 warnings: notes.into_findings(text),
-                graph: OnceLock::new(),
             }),
             _ => Err(notes.into_findings(text)),
         }
@@ -305,7 +303,6 @@ pub struct Document<'t> {
     most: usize,
     spans: Spans,
     warnings: Findings,
-    graph: OnceLock<Checked>,
 }
 
 crate::print::visible_debug!(struct Document<'t> {
@@ -316,19 +313,12 @@ crate::print::visible_debug!(struct Document<'t> {
     most,
     spans,
     warnings,
-    graph,
 });
 
-/// The plan is checked at its first run.
+/// Each run checks the plan.
 impl<'p> From<&'p Document<'_>> for Executable<'p> {
     fn from(document: &'p Document<'_>) -> Self {
-        let plan = &document.plan;
-        let graph = document.graph.get_or_init(|| Graph::checked(plan)).clone();
-        Self {
-            plan,
-            graph,
-            is_source: false,
-        }
+        Self::from(&document.plan)
     }
 }
 

@@ -98,6 +98,17 @@ pub enum Number {
     Float(f64),
 }
 
+impl Number {
+    /// Returns the number as JSON; null for a number that is not finite.
+    pub(crate) fn value(self) -> serde_json::Value {
+        match self {
+            Self::Unsigned(value) => value.into(),
+            Self::Signed(value) => value.into(),
+            Self::Float(value) => value.into(),
+        }
+    }
+}
+
 /// A member of a [`Template::Object`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]

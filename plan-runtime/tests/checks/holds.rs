@@ -310,3 +310,44 @@ fn a_number_with_a_fraction_of_zero_is_no_integer_of_rust() {
         assert!(shown.contains(message), "{shown}");
     }
 }
+
+#[test]
+fn a_help_for_arguments_inside_of_a_string() {
+    let mail = object(
+        &json!({"from": {"type": "string"}, "size": {"type": "integer"}}),
+        &[],
+    );
+    let output = object(
+        &json!({"mails": {"type": "array", "items": mail}}),
+        &["mails"],
+    );
+    let froms = json!({"type": "array", "items": {"type": "string"}});
+    let takes = object(&json!({"to": {"type": "string"}, "froms": froms}), &["to"]);
+    let toolbox = toolbox(&[("find", output)], &[("take", takes)]);
+    let call = |arguments: &str| {
+        let call = format!(
+            r#"{{"id": "b", "tool": "take", "arguments": {}}}"#,
+            json!(arguments)
+        );
+        toolbox.read(&found(&call)).unwrap_err().to_string()
+    };
+    let help = call(r#"{"to": "$ref:a.mails.0.from", "froms": []}"#);
+    let branch = r#""then": {"tool": "take", "arguments": {"to": "$ref:x", "froms": []}}"#;
+    assert!(help.contains(branch), "{help}");
+    let help = call(r#"{"to": "a", "froms": ["$ref:a.mails[*].from"]}"#);
+    let whole = r#"remove the brackets: `"$ref:a.mails[*].from"`"#;
+    assert!(help.contains(whole), "{help}");
+}
+
+#[test]
+fn an_object_with_one_member_is_no_result() {
+    let toolbox = toolbox(&[("find", json!({"type": "string"}))], &[]);
+    let steps = |member: &str| {
+        format!(
+            r#"{{"id": "m", "value": [{{"{member}": 1}}, 1]}}, {{"id": "b", "if": [{{"pattern": "Ok(x)", "value": "$ref:m.0", "then": {{"value": "$ref:a"}}}}]}}"#
+        )
+    };
+    let wrong = "wrong-type: `Ok(x)` needs a `Result`, but the value is an object";
+    assert_eq!(findings(toolbox.read(&found(&steps("c")))), [wrong]);
+    assert_eq!(findings(toolbox.read(&found(&steps("Ok")))), [""; 0]);
+}

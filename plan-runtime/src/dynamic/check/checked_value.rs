@@ -1,5 +1,6 @@
 //! Checked values: a template with places and references, or JSON.
 
+use super::instead::outside;
 use super::outputs::KnownOutputs;
 use super::path::Given;
 use super::unresolved::Unresolved;
@@ -86,7 +87,7 @@ impl<'a> CheckedValue<'a> {
     }
 
     /// Returns the text of the value if the value is the only element of a list.
-    pub(super) fn alone_in_list(&self) -> Option<&'a str> {
+    pub(super) fn alone_in_list(&self) -> Option<String> {
         let Self::Template(_, _, known) = self else {
             return None;
         };
@@ -94,7 +95,7 @@ impl<'a> CheckedValue<'a> {
         let before = text.get(..place.start)?.trim_end();
         let after = text.get(place.end..)?.trim_start();
         let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| text.get(place))?
+        is_alone.then(|| outside(text.get(place)?))?
     }
 
     /// Returns the notation of references to the same source.
@@ -202,7 +203,7 @@ impl<'a> CheckedValue<'a> {
         Some(match self.kind() {
             ValueKind::Null => Value::Null,
             ValueKind::Bool(value) => Value::Bool(value),
-            ValueKind::Number(number) => value(number),
+            ValueKind::Number(number) => number.value(),
             ValueKind::String(text) => Value::from(text),
             _ => return None,
         })
@@ -288,12 +289,4 @@ impl<'a> CheckedValue<'a> {
 
 fn has(entries: &[Entry], key: &Key) -> bool {
     entries.iter().any(|entry| entry.key == *key)
-}
-
-fn value(number: Number) -> Value {
-    match number {
-        Number::Unsigned(value) => Value::from(value),
-        Number::Signed(value) => Value::from(value),
-        Number::Float(value) => Value::from(value),
-    }
 }

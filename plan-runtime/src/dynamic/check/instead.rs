@@ -11,6 +11,7 @@ use crate::dynamic::schema::{Form, Presence, Type, Types};
 use crate::plan::json::names::reference::{ELSE, OPTIONAL};
 use crate::plan::{Absent, Body, Optional, Part, Reference, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -190,6 +191,25 @@ impl Outputs<'_, '_> {
     }
 }
 
+/// Returns a part of the document with another value in it. The part may be inside of a string.
+fn spliced(before: &str, value: &str, after: &str) -> Option<String> {
+    let quoted = quote(value);
+    let inside = quoted.get(1..quoted.len() - 1)?;
+    let mut ways = [value, inside].into_iter();
+    ways.find_map(|value| outside(&format!("{before}{value}{after}")))
+}
+
+/// Returns JSON of the document, which may be inside of a string, on one line.
+pub(super) fn outside(json: &str) -> Option<String> {
+    let all = on_one_line(json)?;
+    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_json(json) {
+        return Some(all);
+    }
+    let text: String = serde_json::from_str(&format!("\"{json}\"")).ok()?;
+    is_json(&text).then(|| on_one_line(&text))?
+}
+
 /// Returns the change of an `if` after which its value is never missing.
 pub(super) fn last_branch(body: &Body, id: &str) -> Option<String> {
     let Body::If(branches) = body else {
@@ -345,7 +365,7 @@ impl ValueCheck<'_> {
         let after = known.text.get(part.end..all.end);
         if let (true, Some(before), Some(after)) = (is_inside, before, after)
             && (before.starts_with('{') || part == *all)
-            && let Some(arguments) = on_one_line(&format!("{before}{local}{after}"))
+            && let Some(arguments) = spliced(before, local, after)
         {
             return known.dialect.call_of(&tool, &arguments);
         }

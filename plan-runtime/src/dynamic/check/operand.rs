@@ -99,8 +99,8 @@ impl Operand<'_> {
 
 /// Returns `true` if a form is a side of a `Result`.
 fn is_outcome(form: &Form<'_>) -> bool {
-    let has = |side| form.presence(side) == Presence::Sure;
-    form.types() == Types::NULL || form.names().len() == 1 && (has(OK) || has(ERR))
+    let is_side = |name: &str| matches!(name, OK | ERR) && form.presence(name) == Presence::Sure;
+    form.types() == Types::NULL || matches!(form.names()[..], [name] if is_side(name))
 }
 
 /// Returns the type of a value, or `None` if the value already has a finding.

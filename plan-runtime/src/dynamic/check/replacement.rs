@@ -2,7 +2,7 @@
 
 use super::unresolved::{Unresolved, UnresolvedReason, index_of};
 use crate::dynamic::schema::{TooMuchWork, Type, Types, Work};
-use crate::plan::{Key, Number, Path, Selector, Template};
+use crate::plan::{Key, Path, Selector, Template};
 use crate::resolve::{EachTarget, Target, walk};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -112,9 +112,7 @@ pub(super) fn literal(template: &Template, room: &mut usize) -> Option<Value> {
     *room = room.checked_sub(1)?;
     Some(match template {
         Template::Bool(value) => Value::from(*value),
-        Template::Number(Number::Unsigned(value)) => Value::from(*value),
-        Template::Number(Number::Signed(value)) => Value::from(*value),
-        Template::Number(Number::Float(value)) => Value::from(*value),
+        Template::Number(number) => number.value(),
         Template::String(text) => {
             *room = room.checked_sub(text.len() / 64)?;
             Value::from(text.as_str())

@@ -2,9 +2,9 @@
 
 use super::Checker;
 use super::guards::Guards;
+use super::instead::outside;
 use super::operand::{Operand, operand};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::{Comparison, Question, Template, Test, outcome_of};
 use crate::print::{Cut, SHORT};
@@ -363,7 +363,7 @@ impl<'a> Checker<'a, '_> {
     /// Returns the help for a condition at this place, or for a part of a condition, whose operand may be absent.
     fn ask_first(&self, shown: &str, condition: Option<usize>) -> String {
         let test = condition.and_then(|at| self.known.text.get(self.known.place(at)));
-        let test = test.and_then(on_one_line);
+        let test = test.and_then(outside);
         let test = test.unwrap_or_else(|| "…".to_owned());
         format!(
             r#"first test if the value is present: `{{"all": [{{"is_some": {shown}}}, {test}]}}`"#

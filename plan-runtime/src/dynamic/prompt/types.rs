@@ -280,11 +280,10 @@ fn number(form: &Form<'_>) -> String {
     } else {
         "number"
     };
-    let bounds = form.bounds();
-    match (bounds.minimum, bounds.maximum) {
-        (Some(least), Some(most)) => format!("{name} ({least} to {most})"),
-        (Some(least), None) => format!("{name} (at least {least})"),
-        (None, Some(most)) => format!("{name} (at most {most})"),
-        (None, None) => name.to_owned(),
+    match form.bounds() {
+        [Some(least), Some(most)] => format!("{name} ({least} to {most})"),
+        [Some(least), None] => format!("{name} (at least {least})"),
+        [None, Some(most)] => format!("{name} (at most {most})"),
+        [None, None] => name.to_owned(),
     }
 }

@@ -326,29 +326,18 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Returns the tightest bounds of a number.
-    pub(in crate::dynamic) fn bounds(&self) -> Bounds {
-        let mut bounds = Bounds::default();
-        for schema in self.schemas() {
-            let more = schema.number("exclusiveMinimum");
-            let less = schema.number("exclusiveMaximum");
-            raise(&mut bounds.exclusive_minimum, more);
-            lower(&mut bounds.exclusive_maximum, less);
+    /// Returns the tightest inclusive bounds of a number, if a float represents them exactly.
+    pub(in crate::dynamic) fn bounds(&self) -> [Option<f64>; 2] {
+        let tightest = |name, exclusive, tighter: fn(f64, f64) -> f64| {
             // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
-            let minimum = if schema.is("exclusiveMinimum") {
-                &mut bounds.exclusive_minimum
-            } else {
-                &mut bounds.minimum
-            };
-            raise(minimum, schema.number("minimum"));
-            let maximum = if schema.is("exclusiveMaximum") {
-                &mut bounds.exclusive_maximum
-            } else {
-                &mut bounds.maximum
-            };
-            lower(maximum, schema.number("maximum"));
-        }
-        bounds
+            let schemas = self.schemas().iter().filter(|it| !it.is(exclusive));
+            let bounds = schemas.filter_map(|it| it.number(name));
+            bounds.filter(|it| it.abs() < LARGEST).reduce(tighter)
+        };
+        [
+            tightest("minimum", "exclusiveMinimum", f64::max),
+            tightest("maximum", "exclusiveMaximum", f64::min),
+        ]
     }
 
     /// Returns the element at an index, or any element.
@@ -445,27 +434,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The bounds of a number, if a float represents them exactly.
-#[derive(Default)]
-pub(in crate::dynamic) struct Bounds {
-    pub(in crate::dynamic) minimum: Option<f64>,
-    pub(in crate::dynamic) maximum: Option<f64>,
-    pub(in crate::dynamic) exclusive_minimum: Option<f64>,
-    pub(in crate::dynamic) exclusive_maximum: Option<f64>,
-}
-
 /// The largest integer bound that a float represents exactly.
 const LARGEST: f64 = 9e15;
-
-fn raise(least: &mut Option<f64>, bound: Option<f64>) {
-    let bound = bound.filter(|bound| bound.abs() < LARGEST);
-    *least = [*least, bound].into_iter().flatten().reduce(f64::max);
-}
-
-fn lower(most: &mut Option<f64>, bound: Option<f64>) {
-    let bound = bound.filter(|bound| bound.abs() < LARGEST);
-    *most = [*most, bound].into_iter().flatten().reduce(f64::min);
-}
 
 /// Returns each name once.
 pub(super) fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

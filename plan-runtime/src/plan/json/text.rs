@@ -1,13 +1,9 @@
 //! JSON text from any format that serde reads, with repeated members and exact numbers.
 
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor, value,
-};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::OnceLock;
 
 /// JSON text.
 pub(crate) struct Json<'de> {
@@ -23,7 +19,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
             out: &mut text,
             depth: 0,
         };
-        let borrowed = deserializer.deserialize_newtype_struct(raw(), writer)?;
+        let borrowed = deserializer.deserialize_newtype_struct(RAW, writer)?;
         // Text generated from a value in memory, such as a `Value`, is one line.
         let is_written = borrowed.is_some() || text.contains('\n');
         let text = borrowed.map_or(Cow::Owned(text), Cow::Borrowed);
@@ -147,7 +143,7 @@ impl<'de> Visitor<'de> for JsonWriter<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Borrowed<'de>, A::Error> {
         let mut key = map.next_key::<String>()?;
-        if self.depth == 0 && key.as_deref() == Some(raw()) {
+        if self.depth == 0 && key.as_deref() == Some(RAW) {
             return map.next_value_seed(Raw(self.out));
         }
         let start = self.out.len();
@@ -183,39 +179,9 @@ fn number(object: &str) -> Option<String> {
     }
 }
 
-/// Returns the name of the newtype that makes serde_json return a value's text, as [`RawValue`] requests it. Other formats treat the
-/// newtype as an ordinary one.
-fn raw() -> &'static str {
-    static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| match <&RawValue>::deserialize(Asked) {
-        Err(name) => name.to_string(),
-        Ok(_) => String::new(),
-    })
-}
-
-/// A deserializer that fails with the name of the requested newtype as its error.
-struct Asked;
-
-impl<'de> Deserializer<'de> for Asked {
-    type Error = value::Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, value::Error> {
-        Err(value::Error::custom(""))
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        _: V,
-    ) -> Result<V::Value, value::Error> {
-        Err(value::Error::custom(name))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
+/// The name of the newtype that makes serde_json return a value's text, as [`RawValue`](serde_json::value::RawValue) requests it. Other
+/// formats treat the newtype as an ordinary one.
+const RAW: &str = "$serde_json::private::RawValue";
 
 /// The text from serde_json.
 struct Raw<'o>(&'o mut String);

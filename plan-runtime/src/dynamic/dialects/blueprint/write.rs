@@ -275,12 +275,7 @@ impl BlueprintWriter<'_> {
     }
 
     fn number(&mut self, path: &str, number: Number) {
-        let value = match number {
-            Number::Unsigned(value) => serde_json::Value::from(value),
-            Number::Signed(value) => serde_json::Value::from(value),
-            // A number that is not finite is null.
-            Number::Float(value) => serde_json::Value::from(value),
-        };
+        let value = number.value();
         if value.is_null() {
             self.cannot_express(self.at(path), "a number that is not finite");
         }
