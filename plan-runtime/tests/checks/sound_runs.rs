@@ -549,8 +549,13 @@ proptest! {
         let middle = between(&mut random, &given);
         let mut steps = vec![first];
         let taken = if coin(&mut random, 2) {
+            let mut path = path(&mut random, &takes);
+            // A `for` over an object may have no elements, and the check promises nothing about indices.
+            if middle.get("for").is_some() && matches!(path.first(), Some(&("0" | "1"))) {
+                path[0] = "*";
+            }
             steps.push(middle);
-            reference("m", &path(&mut random, &takes))
+            reference("m", &path)
         } else {
             given
         };
