@@ -546,7 +546,7 @@ fn cancel_everywhere<'p>(
         played.journal.lose();
         let mut run = played.live();
         played.desk.cancel();
-        played.finish(&mut run);
+        let _ = played.finish(&mut run);
         let of = |why: String| format!("after turn {turns} and a crash: {why}");
         played.check_events(None).map_err(of)?;
         if has_ended {
