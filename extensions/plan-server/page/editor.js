@@ -146,6 +146,7 @@ export const measure = () => {
   editor.line = parseFloat(getComputedStyle(text).lineHeight) || 20;
 };
 const edited = () => {
+  if (!editor.before.trim() && text.value.trim()) say($("findings-count"), "");
   shift();
   measure();
   underline();

@@ -37,9 +37,9 @@ const draw = (text) => {
 const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
-  const visible = texts.map((text) => text.textContent).join(": ");
+  const visible = texts.map((text) => text.textContent);
   const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
-  return whole.startsWith(visible) ? whole : visible.startsWith(whole) ? visible : `${visible}: ${whole}`;
+  return visible.every((text) => whole.includes(text.replace(/…$/, ""))) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
 };
 
 // The meanings of the shapes, lines and colors of a picture.
@@ -157,9 +157,10 @@ export class Picture {
     this.overview?.mark(chosen);
     this.explain();
   }
-  // Marks the steps with errors.
+  // Marks the steps with errors. The effects of their tools are unknown.
   wrong(paths) {
     for (const [path, node] of this.nodes) {
+      node.classList.remove("acts");
       node.classList.toggle("wrong", paths.has(path));
       if (paths.has(path)) node.setAttribute("aria-label", `${node.dataset.spoken}: has errors`);
     }

@@ -174,3 +174,28 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
     await close(page);
   }
 }));
+
+await test("a text that is not empty", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await says(page, "#findings-count", "The text is empty.");
+  assert.equal((await choices(page, '[{"t|'))[0], "tool");
+  await page.keyboard.type("o");
+  assert.equal(await page.$eval("#complete", (it) => it.hidden), false);
+  assert.equal(await text(page, "#findings-count"), "");
+  await close(page);
+}));
+
+await test("the graph of a plan with errors states no effects", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const node = (path, kind, y) => `<g class="node ${kind}" data-path="${path}"><rect class="box" x="9" y="${y}" width="90" height="44"/><text class="id">${path}</text></g>`;
+  const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("inbox", "acts", 9)}${node("room", "waits", 99)}</svg>`;
+  await page.setRequestInterception(true);
+  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json",
+    body: JSON.stringify({ dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", step: "room", labels: [] }], plan: null, draft }) }) : request.continue()));
+  await put(page, "[1]");
+  await drawn(page, 2);
+  assert.deepEqual(await page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent)), ["waits for a value", "has errors"]);
+  const [neutral, stroke] = await page.evaluate(() => [getComputedStyle(document.body).getPropertyValue("--not-started"), getComputedStyle(document.querySelector('#picture [data-path="inbox"]')).getPropertyValue("--tone")]);
+  assert.equal(stroke, neutral);
+  await close(page);
+}));

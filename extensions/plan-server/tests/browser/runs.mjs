@@ -522,3 +522,43 @@ await test("the count of what waits, and a lost connection", () => stubbed({ pac
   assert.deepEqual(await faint(page), []);
   await close(page);
 }));
+
+await test("an undone step among needs, and its name for a screen reader", () => stubbed({}, async (stub) => {
+  const node = (path, what, spoken) => `<g class="node acts" data-path="${path}" aria-label="${spoken}"><rect class="box" x="9" y="9" width="90" height="44"/><text class="id">${path}</text><text class="what">${what}</text></g>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("booked", "event_book", "booked: event_book")}${node("back", "undoes booked: ev…", "back: undoes booked: event_cancel")}</svg>`;
+  made(stub, "r0001", "failed", [["booked", false, { undone_by: "back" }], ["told", false, { needs: ["booked"] }], ["back", false, { undoes: "booked" }]],
+    [["booked", "completed", 1, 0, 10], ["told", "failed", 1, 10, 20, "no"], ["back", "completed", 1, 50, 60]], { svg, undone: [{ path: "back", undoes: "booked", status: "completed" }], error: { path: "told", message: "no" } });
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#step-title", "told");
+  await says(page, "#step-details li", "booked ✓completed, undone by back");
+  await press(page, "booked", "#step-details");
+  await says(page, "#step-state", "✓completed, undone by back");
+  assert.deepEqual(await page.$$eval("#live .node", (all) => all.map((it) => it.getAttribute("aria-label"))), ["booked: event_book: completed, undone by back", "back: undoes booked: event_cancel: completed"]);
+  await close(page);
+}));
+
+await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }, { id: "two", tool: "send_mail", arguments: { to: "bob" }, after: ["one"] }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "in the step two");
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#step-details .answered", "refused by Ada");
+  await press(page, "Retry from the failure…");
+  await press(page, "Retry the run", "#retry-dialog");
+  await says(page, "#questions h3", "in the step one");
+  // A step that has not started again has no times, and no report of the first attempt.
+  await wait(page, () => [...document.querySelectorAll("#timeline .row")].some((row) => row.textContent.includes("two")));
+  assert.deepEqual(await page.$$eval("#timeline .row", (all) => all.filter((row) => row.textContent.includes("two")).map((it) => [it.querySelector(".said").innerText.trim(), it.querySelectorAll("i").length])), [["not started", 0]]);
+  // A step that waits began to wait after the retry, whatever start its events tell.
+  made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, 0, null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
+    decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
+  await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
+  await says(page, "#timeline .idle", "The axis leaves out 9 min 5");
+  await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
+  await close(page);
+}));
