@@ -139,7 +139,7 @@ const local = (value) => {
   return date ? new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
 };
 const showFilters = () => {
-  if (document.activeElement !== $("filter-text")) $("filter-text").value = runs.text;
+  $("filter-text").value = runs.text;
   const hasRange = Boolean(runs.from || runs.to);
   $("filter-time").value = hasRange ? "range" : runs.since;
   // An address may have another duration.

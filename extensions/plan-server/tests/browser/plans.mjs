@@ -417,6 +417,47 @@ await test("the page on a phone", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("the search box has the text of the address", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs?text=none" });
+  await page.focus("#filter-text");
+  await page.keyboard.type("zzz");
+  await page.evaluate(() => (location.hash = "#/runs?state=failed"));
+  await wait(page, () => document.querySelector("#filter-text").value === "");
+  await page.keyboard.type("batch");
+  await page.keyboard.press("Enter");
+  await wait(page, () => location.hash === "#/runs?state=failed&text=batch");
+  await page.goBack();
+  await wait(page, () => document.activeElement.id === "filter-text" && document.activeElement.value === "");
+  await close(page);
+}));
+
+await test("the help of a field has the type of the field", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_list}}" } }]));
+  await page.waitForSelector("#input-0");
+  await page.type("#input-0", "ada");
+  await page.click("#start");
+  await says(page, "#input-0-error", 'Write a list, such as ["Oslo"].');
+  await close(page);
+}));
+
+await test("a long name in the list of runs on a phone", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 390, at: "#/runs" });
+  for (const name of ["Look for the mail of Sarah about the meeting", "short"]) {
+    await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"send_mail","arguments":{}}]', inputs: { name: "Sarah" }, approve: "each", name }) });
+  }
+  await page.reload();
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
+  // The name has the whole width, and the state and the times are below the name.
+  const [row, name, link, state, took_] = await page.$eval("#runs tbody tr:last-child", (row) => [row, ...["th", "th a", ".state", '[data-label="Took"]'].map((it) => row.querySelector(it))].map((it) => it.getBoundingClientRect().toJSON()));
+  assert.ok(name.width === row.width && link.height < 50, `${name.width} of ${row.width}, ${link.height} high`);
+  assert.ok(state.top >= name.bottom && Math.abs(state.top - took_.top) < 8 && state.right < took_.left, JSON.stringify([state, took_]));
+  await show(page, "runs-narrow");
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await close(page);
+}));
+
 await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) => {
   const page = await open(stub.url);
   const id = `<img src=x onerror=alert(1)>\u202Eevil\u2066${"long".repeat(200)}`;
