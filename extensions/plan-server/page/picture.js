@@ -38,8 +38,14 @@ const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
   const visible = texts.map((text) => text.textContent);
+  let at = 0;
+  const isIn = (text) => {
+    const found = whole.indexOf(text.replace(/…$/, ""), at);
+    at = found + text.length;
+    return found >= 0;
+  };
   const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
-  return visible.every((text) => whole.includes(text.replace(/…$/, ""))) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
+  return visible.every(isIn) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
 };
 
 // The meanings of the shapes, lines and colors of a picture.
