@@ -199,3 +199,9 @@ await test("the graph of a plan with errors states no effects", () => stubbed({}
   assert.equal(stroke, neutral);
   await close(page);
 }));
+
+await test("the editor is the wider column", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  assert.ok(await page.$eval("#editor", (it) => it.getBoundingClientRect().width > 740));
+  await close(page);
+}));

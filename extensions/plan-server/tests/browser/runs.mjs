@@ -232,7 +232,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions h4", "sent[2]");
   await says(page, "#questions .each .question:last-child .hint", "also allows the calls that nobody has seen yet");
-  assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 3);
+  // Each call has the button, and the group has it as well.
+  assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 4);
   // The row of a list that runs counts its elements.
   await says(page, "#timeline .row .said", "waiting for you, 0 of 3");
   // All arguments, on demand.
@@ -560,5 +561,40 @@ await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
   await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
   await says(page, "#timeline .idle", "The axis leaves out 9 min 5");
   await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
+  await close(page);
+}));
+
+await test("a refused run names the person who has refused", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { to: "ada" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#questions h3", "3 calls of send_mail");
+  // Without a chosen step, the output and the inputs are in the right column.
+  const [result, live] = await page.$$eval("#result, #live", (all) => all.map((it) => it.getBoundingClientRect().left).sort((a, b) => b - a));
+  assert.ok(result > live + 300, `${result} and ${live}`);
+  await press(page, "Refuse all 3…", "#questions");
+  await page.type("#questions .together > form input", "not today");
+  await press(page, "Refuse all 3", "#questions");
+  await says(page, "#run-next", "was refused by Ada Lovelace at ");
+  await says(page, "#run-next", "because “not today”.");
+  await says(page, "#run-next", "Next, you: retry the run if you want to answer the question again.");
+  assert.doesNotMatch(await text(page, "#run-next"), /cause of the error/);
+  // The failed elements are listed, as in the report.
+  await says(page, "#run-wrong", "sent: 3 of 3 elements failed: [0], [1], [2]");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await close(page);
+}));
+
+await test("the bar of a recovered step", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "done", [["looked", true]], [["looked", "recovered", 1, 5, 290, "the line was busy"]]);
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await page.waitForSelector("#timeline .row.recovered i.bad");
+  const [bar, tone] = await page.evaluate(() => [getComputedStyle(document.querySelector("#timeline .row i")).backgroundColor, ...(() => {
+    const probe = document.querySelector("#timeline .row.recovered").appendChild(document.createElement("b"));
+    probe.style.background = "color-mix(in srgb, var(--recovered) 80%, transparent)";
+    return [getComputedStyle(probe).backgroundColor];
+  })()]);
+  assert.equal(bar, tone);
   await close(page);
 }));
