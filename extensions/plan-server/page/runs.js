@@ -108,6 +108,8 @@ const showChosen = () => {
   $("choose-all").checked = chosen.length > 0 && chosen.length === runs.shown.length;
   $("choose-all").indeterminate = chosen.length > 0 && chosen.length < runs.shown.length;
   hide($("choose-all").parentElement, !runs.shown.length);
+  hide($("compare-chosen"), chosen.length !== 2);
+  $("compare-chosen").href = `#/compare/${chosen.map(({ id }) => encodeURIComponent(id)).reverse().join("/")}`;
   for (const [id, some, word] of [["cancel-chosen", chosen.filter((run) => !isOver(run)), "Cancel"], ["retry-chosen", chosen.filter(({ state }) => RETRIED.includes(state)), chosen.every(({ state }) => state !== "failed") ? "Resume" : "Retry"]]) {
     hide($(id), !some.length);
     say($(id), `${word} ${some.length.toLocaleString()}…`);

@@ -68,6 +68,21 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 
+  await test(`two selected runs, ${shape}`, () => stubbed({}, async (stub) => {
+    for (const id of ["r0001", "r0002", "r0003"]) stub.runs.set(id, run(id));
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    await page.waitForSelector("#choose-r0003");
+    await page.click("#choose-r0003");
+    assert.equal(await page.$eval("#compare-chosen", (it) => it.hidden), true);
+    await page.click("#choose-r0001");
+    await page.waitForSelector("#compare-chosen", { visible: true });
+    await looks(page, `two-chosen-${shape}`);
+    await page.click("#compare-chosen");
+    await wait(page, () => location.hash === "#/compare/r0001/r0003");
+    await says(page, "#compare-runs", "r0003");
+    await close(page);
+  }));
+
   await test(`several runs at once, ${shape}`, () => stubbed({ pace: 5 }, async (stub) => {
     for (let at = 0; at < 3; at += 1) await begin(stub, [{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }], "none");
     while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
