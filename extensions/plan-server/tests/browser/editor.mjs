@@ -205,3 +205,22 @@ await test("the editor is the wider column", () => stubbed({}, async (stub) => {
   assert.ok(await page.$eval("#editor", (it) => it.getBoundingClientRect().width > 740));
   await close(page);
 }));
+
+await test("long lines break", () => stubbed({}, async (stub) => {
+  for (const width of [1400, 390]) {
+    const page = await open(stub.url, { width });
+    const line = (text) => `{"id": "a", "text": "${text}"}`;
+    const all = ["x".repeat(300), "客户".repeat(90), "a b  ".repeat(60), "\tй".repeat(70), "👩‍🚀 é".repeat(30), "short", "evil\u202e".repeat(30)].map(line);
+    await put(page, `${all.join("\n").repeat(3)}\n`);
+    // The colors, the marks and the numbers have the rows of the text area.
+    const [height, sum, across] = await page.evaluate(() => {
+      const area = document.querySelector("#text");
+      area.scrollTop = area.scrollHeight;
+      area.dispatchEvent(new Event("scroll"));
+      return [area.scrollHeight - area.scrollTop - area.clientHeight, document.querySelector("#numbers span:last-child").getBoundingClientRect().bottom - area.getBoundingClientRect().bottom, area.scrollWidth - area.clientWidth];
+    });
+    assert.equal(across, 0);
+    assert.ok(Math.abs(height) <= 1 && Math.abs(sum + 8) < 6, `${width}: the last number is at ${sum}`);
+    await close(page);
+  }
+}));

@@ -363,14 +363,15 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
 
 await test("a plan with errors", () => stubbed({}, async (stub) => {
   const page = await open(stub.url, { width: 1280 });
-  // A line with an error has a sign in the gutter, and a sign at the edge if its marked part is beyond the edge.
+  // A line with an error has a sign in the gutter. A long line breaks, in the text area as in its colors and marks.
   const long = `[{"id": "inbox", "tool": "list_mails", "arguments": {"sender": "${"x".repeat(120)}"}},\n {"id": "mail", "tool": "read_mail", "arguments": {"sender": "${"x".repeat(120)}", "id": "{{inbx.result}}"}}]`;
   await put(page, long);
   await wait(page, () => document.querySelector("#numbers .is-error")?.textContent === "✗ 2");
-  assert.equal(await page.$$eval("#beyond .is-error", (all) => all.length), 1);
+  const [rows, height, across] = await page.evaluate(() => [[...document.querySelectorAll("#colors div")].map((it) => it.getBoundingClientRect().height / 20), document.querySelector("#text").scrollHeight, document.querySelector("#text").scrollWidth - document.querySelector("#text").clientWidth]);
+  assert.ok(rows.length === 2 && rows[0] > 1 && rows[1] > 2 && across === 0, `${rows} ${height} ${across}`);
+  assert.deepEqual(await page.$$eval("#numbers span", (all) => all.map((it) => it.getBoundingClientRect().top)).then(([a, b]) => (b - a) / 20), rows[0]);
   await page.focus("#text");
   await page.keyboard.press("F8");
-  await wait(page, () => !document.querySelector("#beyond .is-error"));
   // The text has the colors of JSON, exactly over the text area.
   assert.equal(await page.$eval("#colors .key", (it) => getComputedStyle(it).color !== getComputedStyle(document.body).color), true);
   assert.equal(await page.$$eval("#colors div", (all) => all.map((it) => it.textContent).join("\n")), long);
