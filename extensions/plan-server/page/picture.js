@@ -173,10 +173,14 @@ export class Picture {
     this.overview?.mark(null);
     this.explain();
   }
-  // Shows the state of a step, and the name of the step that has undone it, if one has.
-  status(path, status, undoneBy) {
+  // Shows the state of a step, the name of the step that has undone it, if one has, and the number of elements of its list, if it is known.
+  status(path, status, undoneBy, elements) {
     const node = this.nodes.get(path);
     if (!node) return;
+    const what = node.querySelector(".what");
+    if (elements !== undefined && what?.textContent.startsWith("for each:")) {
+      for (const [place, name] of [[what, "textContent"], [node.dataset, "spoken"]]) place[name] = place[name].replace("for each:", `for ×${elements}:`);
+    }
     node.classList.remove(...STATUSES);
     node.classList.toggle("undone", Boolean(undoneBy));
     if (STATUSES.includes(status)) node.classList.add(status);

@@ -41,7 +41,7 @@ export const showLive = (picture) => {
     return own ?? (inside.has(path) ? "running" : undefined);
   };
   const undone = undoneBy(run);
-  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path));
+  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path), live.steps.get(path)?.elements);
   picture.mark(live.chosen);
   showStep(of);
 

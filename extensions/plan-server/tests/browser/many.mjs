@@ -225,3 +225,14 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+await test("the number of elements in the graph", () => stubbed({}, async (stub) => {
+  const began = Date.now() - HOUR;
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 60"><g class="node acts is-for" data-path="sent" aria-label="sent: for each: send_mail"><rect class="box" x="9" y="9" width="180" height="44"/><text class="id">sent</text><text class="what" y="30">for each: send_mail</text></g></svg>';
+  stub.runs.set("r0001", run("r0001", { svg, steps: [step("sent")], events: [{ path: "sent", status: "completed", elements: 300, attempt: null, started_ms: began, ended_ms: began + 600, error: null }] }));
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#live .node .what", "for ×300: send_mail");
+  assert.equal(await page.$eval("#live .node", (it) => it.getAttribute("aria-label")), "sent: for ×300: send_mail: completed");
+  assert.deepEqual(await axe(page), []);
+  await close(page);
+}));
