@@ -79,7 +79,8 @@ await test("the list of runs by plan and by time", () => stubbed({}, async (stub
   // A range has its times in the address, in UTC.
   await page.select("#filter-time", "range");
   await page.waitForSelector("#filter-range:not([hidden])");
-  const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), Date.now() - age * 3_600_000);
+  const now = Date.now();
+  const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), now - age * 3_600_000);
   for (const [name, age] of [["from", 120], ["to", 10]]) {
     await page.focus(`#filter-${name}`);
     await page.$eval(`#filter-${name}`, (it, value) => {
@@ -429,6 +430,11 @@ await test("the search box has the text of the address", () => stubbed({}, async
   await wait(page, () => location.hash === "#/runs?state=failed&text=batch");
   await page.goBack();
   await wait(page, () => document.activeElement.id === "filter-text" && document.activeElement.value === "");
+  // A time follows the address as well.
+  for (const day of [1, 2]) await page.evaluate((day) => (location.hash = `#/runs?from=2026-01-0${day}T12:00:00.000Z`), day).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await page.focus("#filter-from");
+  await page.goBack();
+  await wait(page, () => document.activeElement.id === "filter-from" && document.activeElement.value.startsWith("2026-01-01"));
   await close(page);
 }));
 
