@@ -3,7 +3,7 @@
 import { $, announce, bdi, h, hide, list, plural, say, stateLike } from "./dom.js";
 import { editor, replaceText, text } from "./editor.js";
 import { LIMITS } from "./limits.js";
-import { live, runPath } from "./live.js";
+import { live, runPath, undoneBy } from "./live.js";
 import { openRun } from "./run.js";
 import { api, noticed } from "./server.js";
 import { prefill } from "./start.js";
@@ -63,7 +63,7 @@ const listed = (title, steps, note) => (steps.length ? [h("h3", {}, title), h("u
   steps.length > LIMITS.cards ? h("p", { class: "hint" }, `${plural(steps.length - LIMITS.cards, "more step")}.`) : ""] : []);
 $("retry").addEventListener("click", () => {
   const { run } = live;
-  const undone = new Map(list(run.undone).filter(({ status }) => status === "completed").map(({ undoes, path }) => [undoes, path]));
+  const undone = undoneBy(run);
   const status = (path) => live.steps.get(path)?.status;
   const work = list(run.steps).filter((step) => !step.undoes);
   const again = repeated(work, undone);

@@ -31,6 +31,8 @@ const fieldsFor = (tool, values, name) => {
     const type = properties[argument] ? typeOf(properties[argument], contract.parameters) : undefined;
     const one = field({ name: argument, type, required: required.has(argument), kind, description: properties[argument]?.description }, `${name}-${at}`, true);
     one.control.value = written(kind, value);
+    // The field of a short value has one line, and grows.
+    if (one.control.localName === "textarea" && /^.{0,60}$/.test(one.control.value)) one.control.rows = 1;
     return { ...one, value, before: one.control.value };
   });
 };

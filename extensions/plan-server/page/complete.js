@@ -1,7 +1,7 @@
 // Completion in the editor: members, tools, arguments, and references to inputs and to outputs of earlier steps.
 
 import { $, announce, bdi, h, hide } from "./dom.js";
-import { editor, insert, text } from "./editor.js";
+import { editor, insert, placeOf, text } from "./editor.js";
 import { beginnings, proposals } from "./proposals.js";
 import { scan } from "./scan.js";
 
@@ -52,12 +52,10 @@ const mark = (index) => {
 // The choices are below the string that a choice replaces, also after the text has scrolled.
 const place = () => {
   if (!open) return;
-  const { start } = open.at;
-  const line = text.value.slice(0, start).split("\n").length;
-  const column = start - text.value.lastIndexOf("\n", start - 1) - 1;
+  const { row, column } = placeOf(open.at.start);
   const { style, offsetWidth } = $("complete");
-  style.top = `${8 + line * editor.line - text.scrollTop}px`;
-  style.left = `${Math.max(4, Math.min(8 + column * 7.8 - text.scrollLeft, text.clientWidth - offsetWidth))}px`;
+  style.top = `${8 + (row + 1) * editor.line - text.scrollTop}px`;
+  style.left = `${Math.max(4, Math.min(8 + column * 7.8, text.clientWidth - offsetWidth))}px`;
 };
 // A reference may be a part of a string. Then a choice replaces only this part.
 const narrowed = (at, dialect) => {

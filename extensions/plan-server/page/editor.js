@@ -32,29 +32,24 @@ const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => choo
 
 // The numbers of the lines that can be seen.
 export const number = () => {
-  const first = Math.floor(Math.max(0, text.scrollTop) / editor.line);
-  const most = Math.ceil(text.clientHeight / editor.line) + 1;
-  const lines = Array.from({ length: Math.max(0, Math.min(most, editor.lines - first)) }, (_, at) => first + at);
+  const top = Math.max(0, text.scrollTop) / editor.line;
+  const first = last(editor.tops, top);
+  const end = last(editor.tops, top + Math.ceil(text.clientHeight / editor.line) + 1);
+  const lines = Array.from({ length: Math.min(end, editor.lines - 1) - first + 1 }, (_, at) => first + at);
   const width = String(editor.lines).length;
   const tone = (line) => editor.marked.get(line)?.tone;
-  put($("numbers"), lines.map((line) => [line, tone(line)]), () => lines.flatMap((line, at) => [at ? "\n" : "",
+  put($("numbers"), lines.map((line) => [editor.tops[line], tone(line)]), () => lines.flatMap((line, at) => ["\n".repeat(at ? editor.tops[line] - editor.tops[line - 1] : 0),
     h("span", { class: tone(line) ?? "" }, `${editor.marked.size ? (tone(line) ? "✗ " : "  ") : ""}${String(line + 1).padStart(width)}`)]));
-  $("numbers").style.transform = `translateY(${first * editor.line - text.scrollTop}px)`;
+  $("numbers").style.transform = `translateY(${editor.tops[first] * editor.line - text.scrollTop}px)`;
   const contents = lines.map((line) => text.value.slice(editor.starts[line], (editor.starts[line + 1] ?? text.value.length + 1) - 1));
-  put($("colors"), [first, contents, editor.isPlain], () => (editor.isPlain ? [] : contents).map((content, at) => {
+  put($("colors"), [editor.tops[first], editor.columns, contents, editor.isPlain], () => (editor.isPlain ? [] : contents).map((content, at) => {
     const row = h("div", {}, ...colored(content));
-    row.style.top = `${8 + (first + at) * editor.line}px`;
+    row.style.top = topOf(first + at);
     return row;
   }));
-  for (const name of ["marks", "colors"]) $(name).style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
-  const edge = text.scrollLeft + text.clientWidth - 8;
-  const beyond = lines.filter((line) => editor.marked.get(line)?.row.isConnected && [...editor.marked.get(line).row.querySelectorAll("mark")].some((mark) => mark.offsetLeft + mark.offsetWidth > edge));
-  put($("beyond"), [beyond, text.scrollTop, beyond.map(tone)], () => beyond.map((line) => {
-    const sign = h("span", { class: `beyond ${tone(line)}` }, "→");
-    sign.style.top = `${8 + line * editor.line - text.scrollTop}px`;
-    return sign;
-  }));
+  for (const name of ["marks", "colors"]) $(name).style.transform = `translateY(${-text.scrollTop}px)`;
 };
+const topOf = (line) => `${8 + editor.tops[line] * editor.line}px`;
 // A line of JSON in colors. Other characters than those of ASCII may be shaped or turned, so such a line is one text, as in the text area.
 const colored = (content) => (/^[\t -~]{1,2000}$/.test(content) ? json(content) : [document.createTextNode(content)]);
 const starts = (value) => {
@@ -62,14 +57,22 @@ const starts = (value) => {
   for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) found.push(at + 1);
   return found;
 };
-export const lineOf = (offset) => {
-  let [low, high] = [0, editor.starts.length - 1];
+// The index of the last number that is not larger than a number.
+const last = (sorted, most) => {
+  let [low, high] = [0, sorted.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (editor.starts[middle] <= offset) low = middle;
+    if (sorted[middle] <= most) low = middle;
     else high = middle - 1;
   }
   return low;
+};
+export const lineOf = (offset) => last(editor.starts, offset);
+// The row of the text area, and the column of the row, that an offset has. A line takes several rows if it is long.
+export const placeOf = (offset) => {
+  const line = lineOf(offset);
+  const column = offset - editor.starts[line];
+  return { row: editor.tops[line] + Math.floor(column / editor.columns), column: column % editor.columns };
 };
 // The parts of a text, with the escape of each invisible character.
 const signed = (content) => {
@@ -108,7 +111,7 @@ const underline = () => {
     const content = value.slice(from, (editor.starts[line + 1] ?? value.length + 1) - 1);
     marks.sort((a, b) => a.begin - b.begin || b.error - a.error);
     const row = h("div", {});
-    row.style.top = `${8 + line * editor.line}px`;
+    row.style.top = topOf(line);
     let done = 0;
     for (const { begin, until, error, index } of marks.slice(0, 100)) {
       if (until < done || (until === done && done)) continue;
@@ -144,8 +147,29 @@ export const measure = () => {
   editor.isPlain = text.value.replaceAll(/[\r\n\t]/g, " ").search(UNSEEN) >= 0;
   $("editor").classList.toggle("plain", editor.isPlain);
   editor.line = parseFloat(getComputedStyle(text).lineHeight) || 20;
+  const probe = $("colors").appendChild(h("div", {}));
+  const width = Math.max(text.clientWidth - 16, 1);
+  for (const name of ["marks", "colors"]) $(name).style.width = `${width + 16}px`;
+  probe.textContent = "x";
+  const range = document.createRange();
+  range.selectNodeContents(probe);
+  editor.columns = Math.max(1, Math.floor(width / (range.getBoundingClientRect().width || 7.8) + 0.01));
+  // Each character of ASCII has the width of one column, and no character is wider than four. The browser measures other lines, and the page estimates the rest of many such lines.
+  let left = LIMITS.marks;
+  let row = 0;
+  editor.tops = editor.starts.map((start, line) => {
+    const before = row;
+    const content = text.value.slice(start, (editor.starts[line + 1] ?? text.value.length + 1) - 1);
+    if (content.length * 4 > editor.columns && !/^[ -~]*$/.test(content) && (left -= 1) > 0) {
+      probe.textContent = content;
+      row += Math.max(1, Math.round(probe.offsetHeight / editor.line));
+    } else row += Math.max(1, Math.ceil(content.length / editor.columns));
+    return before;
+  });
+  probe.remove();
 };
 const edited = () => {
+  if (!editor.before.trim() && text.value.trim()) say($("findings-count"), "");
   shift();
   measure();
   underline();
@@ -165,7 +189,11 @@ text.addEventListener("input", ({ inputType }) => {
 });
 text.addEventListener("keydown", goOn);
 text.addEventListener("scroll", number, { passive: true });
-new ResizeObserver(number).observe($("editor"));
+new ResizeObserver(() => {
+  measure();
+  underline();
+  number();
+}).observe($("editor"));
 $("format").addEventListener("click", () => {
   try {
     insert(0, text.value.length, `${JSON.stringify(exact(text.value), null, 2)}\n`);

@@ -1,6 +1,9 @@
 import { bdi, h, hide, prose, tell } from "./dom.js";
 import { exact } from "./server.js";
 
+// A help with JSON of a type.
+const example = (type) => (/^list of|\[\]$|^Vec</.test(type) ? `Write a list, such as ${/number|[iuf]\d+/.test(type) ? "[12, 13]" : '["Oslo"]'}.`
+  : /^(\{|object|a JSON object)/.test(type) ? 'Write an object, such as {"city": "Oslo"}.' : 'Put words in double quotes, such as "Oslo".');
 // A field for a value. `read` returns the value, undefined if there is none, or throws what is wrong.
 export const field = ({ name, type, required, kind, description }, id, multiline = false) => {
   const whole = kind === "number" && /^(Option<)?[iu](8|16|32|64|128|size)>?$/.test(String(type).trim());
@@ -41,7 +44,7 @@ export const field = ({ name, type, required, kind, description }, id, multiline
       try {
         return exact(given);
       } catch (problem) {
-        throw new Error(`The value is not JSON: ${problem.message.slice(0, 200)}. Put words in double quotes, such as "Oslo".`);
+        throw new Error(`The value is not JSON: ${problem.message.slice(0, 200)}. ${example(String(type).trim())}`);
       }
     }
     return given;

@@ -1,7 +1,7 @@
 // The list of errors and warnings, with the corrections that their help proposes.
 
 import { $, UNSEEN, announce, cut, h, plural, prose, say, seen } from "./dom.js";
-import { check, editor, insert, lineOf, number, text } from "./editor.js";
+import { check, editor, insert, number, placeOf, text } from "./editor.js";
 import { LIMITS } from "./limits.js";
 import { scan } from "./scan.js";
 import { capital } from "./server.js";
@@ -93,13 +93,7 @@ const goTo = (index) => {
   editor.at = index;
   text.focus();
   text.setSelectionRange(label.start, Math.max(label.end, label.start));
-  const line = lineOf(label.start);
-  text.scrollTop = Math.max(0, line * editor.line - text.clientHeight / 2);
-  const column = label.start - editor.starts[line];
-  // The mark is exactly over its text. A text with too many marks has an estimate.
-  const mark = $("marks").querySelector(`mark[data-finding="${index}"]`);
-  const [from, to] = mark ? [mark.offsetLeft, mark.offsetLeft + mark.offsetWidth] : [column * 7.9, column * 7.9];
-  if (from < text.scrollLeft || to + 40 > text.scrollLeft + text.clientWidth) text.scrollLeft = Math.max(0, Math.min(from - 8, to + 40 - text.clientWidth / 2));
+  text.scrollTop = Math.max(0, placeOf(label.start).row * editor.line - text.clientHeight / 2);
   number();
   for (const mark of $("marks").querySelectorAll("mark")) mark.classList.toggle("here", mark.dataset.finding === String(index));
   const { severity, message } = editor.findings[index];

@@ -37,9 +37,15 @@ const draw = (text) => {
 const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
-  const visible = texts.map((text) => text.textContent).join(": ");
+  const visible = texts.map((text) => text.textContent);
+  let at = 0;
+  const isIn = (text) => {
+    const found = whole.indexOf(text.replace(/…$/, ""), at);
+    at = found + text.length;
+    return found >= 0;
+  };
   const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
-  return whole.startsWith(visible) ? whole : visible.startsWith(whole) ? visible : `${visible}: ${whole}`;
+  return visible.every(isIn) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
 };
 
 // The meanings of the shapes, lines and colors of a picture.
@@ -157,19 +163,24 @@ export class Picture {
     this.overview?.mark(chosen);
     this.explain();
   }
-  // Marks the steps with errors.
+  // Marks the steps with errors. The effects of their tools are unknown.
   wrong(paths) {
     for (const [path, node] of this.nodes) {
+      node.classList.remove("acts");
       node.classList.toggle("wrong", paths.has(path));
       if (paths.has(path)) node.setAttribute("aria-label", `${node.dataset.spoken}: has errors`);
     }
     this.overview?.mark(null);
     this.explain();
   }
-  // Shows the state of a step, and the name of the step that has undone it, if one has.
-  status(path, status, undoneBy) {
+  // Shows the state of a step, the name of the step that has undone it, if one has, and the number of elements of its list, if it is known.
+  status(path, status, undoneBy, elements) {
     const node = this.nodes.get(path);
     if (!node) return;
+    const what = node.querySelector(".what");
+    if (elements !== undefined && what?.textContent.startsWith("for each:")) {
+      for (const [place, name] of [[what, "textContent"], [node.dataset, "spoken"]]) place[name] = place[name].replace("for each:", `for ×${elements}:`);
+    }
     node.classList.remove(...STATUSES);
     node.classList.toggle("undone", Boolean(undoneBy));
     if (STATUSES.includes(status)) node.classList.add(status);

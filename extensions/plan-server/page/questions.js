@@ -187,7 +187,9 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
   const nth = (ids += 1);
   const [first] = some;
   const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
-  const answer = (decision, reason) => answering(card, `/api/runs/${encodeURIComponent(run)}/questions`, { decision, ...(reason ? { reason } : {}), questions: some.map(({ id }) => id) },
+  // An answer for all elements is an answer to one question.
+  const answer = (decision, reason) => answering(card, ...(decision === "allow_step" ? [questionPath(run, first), { decision, ...(reason ? { reason } : {}) }]
+    : [`/api/runs/${encodeURIComponent(run)}/questions`, { decision, ...(reason ? { reason } : {}), questions: some.map(({ id }) => id) }]),
     decision === "refuse" ? "Refused" : "Allowed", async () => {
       reasons.delete(key);
       await after();
@@ -201,15 +203,15 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
     hide(each, !apart.has(key));
   } }, "Answer one by one");
   card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${some.length} calls of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
+    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer, null, /\]$/.test(first.path)), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
   if (apart.has(key)) open();
   return card;
 };
 const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");
 // The questions of each step together, in the order of their first questions.
-const groupsOf = (all, run) => {
+export const groupsOf = (all, run, most = LIMITS.cards) => {
   const groups = new Map();
-  for (const question of all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards)) {
+  for (const question of all.filter((one) => one && typeof one === "object").slice(0, most)) {
     const key = show([run ?? question.run, stepOf(question), question.tool]);
     groups.set(key, [...(groups.get(key) ?? []), question]);
   }

@@ -83,8 +83,10 @@ const showRun = () => {
   put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
-  put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length], () => (over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : []));
-  put($("run-next"), [state, over, run.expires, run.refusal, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
+  const failed = over && !live.skipped.size ? failedElements() : [];
+  put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length, failed], () => [over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : "",
+    ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words))]);
+  put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
   hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
   hide($("cancel"), over);
   hide($("edit"), false);
@@ -194,7 +196,9 @@ const next = (state, over) => {
   const until = run.expires ? [" The run fails in ", left(run.expires), " if it has not ended."] : "";
   if (over) {
     const counts = totals(run);
-    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", state === "done" ? "" : says("Next, you", state === "cancelled" ? "resume the run, or run the plan again." : "correct the cause of the error, and retry the run. Completed steps keep their outputs, except undone steps and the steps that need them.")];
+    const refusal = state === "failed" && refusalOf(run);
+    const todo = state === "cancelled" ? "resume the run, or run the plan again." : `${refusal ? "retry the run if you want to answer the question again" : "correct the cause of the error, and retry the run"}. Completed steps keep their outputs, except undone steps and the steps that need them.`;
+    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", refusal ? h("p", {}, stepLink(refusal.path), " was ", ...sentence(refusal), ".") : "", state === "done" ? "" : says("Next, you", todo)];
   }
   if (questions || values) return says("Next, you", listed([questions ? `answer ${plural(questions, "question")}` : null, values ? `send ${plural(values, "value")}` : null].filter(Boolean)), ".", until);
   if (run.waits_for === "server") return says("Next, the server", "tries again to start the run. ", run.refusal ? ["The latest attempt failed: ", prose(run.refusal)] : "");
@@ -202,6 +206,18 @@ const next = (state, over) => {
   const now = progressNow();
   return says("Now, the server", now.length ? ["runs ", ...listed(now.slice(0, 5).map(([path, text]) => h("span", {}, stepLink(path), text ? `, ${text}` : ""))), now.length > 5 ? ` and ${plural(now.length - 5, "more step")}` : "", "."] : "starts the next steps.", until);
 };
+// The latest answer about the failed step, if this answer is a refusal.
+const refusalOf = (run) => {
+  const { path } = placeOf(run.error ?? "");
+  const answer = decisions(run).findLast((one) => one.path === path || one.path.startsWith(`${path}[`));
+  return answer?.decision === "refuse" ? answer : null;
+};
+// The failed elements of each list, as at the top of the report.
+const MOST_FAILED = 20;
+const failedElements = () => Object.entries(Object.groupBy(live.order.filter((path) => /^[^[]+\[\d+\]$/.test(path)), (path) => path.slice(0, path.indexOf("[")))).flatMap(([path, all]) => {
+  const failed = all.filter((one) => live.steps.get(one).status === "failed").map((one) => one.slice(path.length));
+  return failed.length ? [{ path, words: `: ${failed.length.toLocaleString()} of ${plural(live.steps.get(path)?.elements ?? all.length, "element")} failed: ${failed.slice(0, MOST_FAILED).join(", ")}${failed.length > MOST_FAILED ? ", …" : ""}` }] : [];
+});
 // The attempts before a retry.
 const earlier = ({ at, attempts }) => {
   const bad = list(attempts).filter((one) => one?.error);

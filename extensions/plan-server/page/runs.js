@@ -108,6 +108,8 @@ const showChosen = () => {
   $("choose-all").checked = chosen.length > 0 && chosen.length === runs.shown.length;
   $("choose-all").indeterminate = chosen.length > 0 && chosen.length < runs.shown.length;
   hide($("choose-all").parentElement, !runs.shown.length);
+  hide($("compare-chosen"), chosen.length !== 2);
+  $("compare-chosen").href = `#/compare/${chosen.map(({ id }) => encodeURIComponent(id)).reverse().join("/")}`;
   for (const [id, some, word] of [["cancel-chosen", chosen.filter((run) => !isOver(run)), "Cancel"], ["retry-chosen", chosen.filter(({ state }) => RETRIED.includes(state)), chosen.every(({ state }) => state !== "failed") ? "Resume" : "Retry"]]) {
     hide($(id), !some.length);
     say($(id), `${word} ${some.length.toLocaleString()}…`);
@@ -138,15 +140,15 @@ const local = (value) => {
   const date = instant(value);
   return date ? new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
 };
-const showFilters = () => {
-  if (document.activeElement !== $("filter-text")) $("filter-text").value = runs.text;
+const showFilters = (changed) => {
+  $("filter-text").value = runs.text;
   const hasRange = Boolean(runs.from || runs.to);
   $("filter-time").value = hasRange ? "range" : runs.since;
   // An address may have another duration.
   if ($("filter-time").selectedIndex < 0) $("filter-time").append(h("option", { value: runs.since, selected: true }, "In the last ", cut(runs.since, 20)));
   hide($("filter-range"), !hasRange);
-  // A field in which somebody types keeps its text.
-  for (const field of ["from", "to"].map((name) => $(`filter-${name}`))) if (document.activeElement !== field) field.value = local(runs[field.id.slice("filter-".length)]);
+  // A field in which somebody types keeps its text, unless the address has another time.
+  for (const name of ["from", "to"]) if (document.activeElement !== $(`filter-${name}`) || changed.has(name)) $(`filter-${name}`).value = local(runs[name]);
   hide($("filter-clear"), !isFiltered());
   showPlans();
 };
@@ -156,10 +158,11 @@ export const openRuns = (query, moves) => {
   const page = Math.max(1, Math.floor(Number(given.get("page"))) || 1);
   const before = given.get("before") ?? "";
   const filters = Object.fromEntries(KEPT.map((name) => [name, given.get(name) ?? ""]));
-  if (!before || KEPT.some((name) => runs[name] !== filters[name])) runs.starts = [];
+  const changed = new Set(KEPT.filter((name) => runs[name] !== filters[name]));
+  if (!before || changed.size) runs.starts = [];
   Object.assign(runs, { ...filters, before, page });
   runs.starts[page] = before;
-  showFilters();
+  showFilters(changed);
   runs.timer = setInterval(() => document.visibilityState === "visible" && !runs.before && load(true), 5000);
   load().then(() => moves && $("runs-title").focus());
 };

@@ -4,22 +4,24 @@ import { fieldsOf } from "./arguments.js";
 import { $, bdi, block, cut, h, hide, json, list, plural, prose, put, save, show, stateLike } from "./dom.js";
 import { Calls } from "./calls.js";
 import { ENDED, LIMITS } from "./limits.js";
-import { isOver, listProgress, live, runPath } from "./live.js";
+import { isOver, listProgress, live, retried, runPath, undoneBy } from "./live.js";
 import { api } from "./server.js";
 import { instant, since, time, took } from "./time.js";
 import { decisions, sentence } from "./who.js";
 
 // The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
 let values = { of: null, report: null };
+// The values of a run before its latest retry are old.
+const isCurrent = () => values.id === live.id && values.retried === retried(live.run);
 const load = async () => {
   const { id, run, abort, chosen } = live;
-  const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length]);
-  const before = values.id === id ? values.report : null;
+  const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length, retried(run)]);
+  const before = isCurrent() ? values.report : null;
   // No new state follows the end of a step, so the values of the step are asked for once more.
   const { status } = live.steps.get(chosen) ?? {};
-  const late = ENDED.includes(status) && reportOf(before, chosen).step?.status !== status ? `${chosen} ${status}` : values.id === id ? values.late : undefined;
+  const late = ENDED.includes(status) && reportOf(before, chosen).step?.status !== status ? `${chosen} ${status}` : isCurrent() ? values.late : undefined;
   if (values.of === of && values.late === late) return;
-  values = { of, id, late, report: before };
+  values = { of, id, late, report: before, retried: retried(run) };
   try {
     const whole = await api(runPath(), { signal: abort?.signal });
     if (values.of !== of) return;
@@ -76,7 +78,7 @@ const found = (report, path) => {
 };
 export const recorded = (path) => {
   const status = live.steps.get(path)?.status;
-  const both = [values.id === live.id ? values.report : null, live.run?.report].map((report) => found(report, path));
+  const both = [isCurrent() ? values.report : null, live.run?.report].map((report) => found(report, path));
   // A report from before a retry has another status.
   const fits = ({ step }) => step?.duration_ms >= 0 && ENDED.includes(step.status ?? status) && (step.status ?? status) === (status ?? step.status);
   const ended = both.find(fits);
@@ -121,7 +123,8 @@ const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { cl
 const steps = (label, paths, stateOfStep, count = list(paths).length) => {
   const all = list(paths);
   if (!all.length) return [];
-  const one = (path) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, bdi(path, 200)), " ", stateLike(stateOfStep(path) ?? "not started"));
+  const undone = undoneBy(live.run);
+  const one = (path) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, bdi(path, 200)), " ", stateLike(stateOfStep(path) ?? "not started"), undone.has(path) ? [", undone by ", bdi(undone.get(path), 200)] : null);
   return [h("h3", {}, label), h("ul", { class: "items" }, all.slice(0, LIMITS.cards).map(one)), count > LIMITS.cards ? h("p", { class: "hint" }, `${(count - LIMITS.cards).toLocaleString()} more are not shown.`) : null];
 };
 const outcome = (one, over, isAsked) => (one.error ? "failed" : one.duration_ms !== undefined ? "completed" : over ? "cancelled" : isAsked ? "waiting" : "running");
@@ -171,9 +174,9 @@ const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
   const planned = list(run.steps).find((step) => step?.path === path);
-  const { step: report, began = 0 } = recorded(path);
+  const { step: report, began = 0, isEnded } = recorded(path);
   const known = values.report !== null;
-  const started = report?.started_ms >= 0 ? (instant(run.began)?.getTime() ?? 0) + began + report.started_ms : live.steps.get(path)?.attempts[0]?.started;
+  const started = isEnded && report.started_ms >= 0 ? (instant(run.began)?.getTime() ?? 0) + began + report.started_ms : live.steps.get(path)?.attempts[0]?.started;
   const attempts = list(report?.attempts);
   // Failed attempts come first, since there may be many elements.
   const last = new Map(attempts.map((one) => [list(one.element).join(), one]));
@@ -227,11 +230,12 @@ export const showStep = (stateOfStep) => {
   load();
   const status = stateOfStep(path);
   put($("step-title"), path, () => ["Step ", bdi(path, 300)]);
-  put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
+  const undo = undoneBy(run);
+  put($("step-state"), [status, undo.get(path)], () => [stateLike(status ?? "not started"), undo.has(path) ? [", undone by ", bdi(undo.get(path), 200)] : ""].flat());
   const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
   const focused = document.activeElement;
-  put($("step-details"), [path, status, progressOf(path), answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  put($("step-details"), [path, status, progressOf(path), answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [...undo], [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
   // The search of the calls keeps its focus, although the card is made again.
   if (focused !== document.activeElement && $("step-details").contains(focused)) focused.focus();
 };

@@ -2,7 +2,7 @@
 
 import { $, cut, h, hide, list, plural, progress, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
-import { elementsOf, isOver, live } from "./live.js";
+import { elementsOf, isOver, live, undoneBy } from "./live.js";
 import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
@@ -40,8 +40,8 @@ export const showLive = (picture) => {
     if (waiting.has(path) && !ENDED.includes(own)) return "waiting";
     return own ?? (inside.has(path) ? "running" : undefined);
   };
-  const undone = new Map(list(run.undone).filter((one) => one?.status === "completed").map(({ undoes, path }) => [undoes, path]));
-  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path));
+  const undone = undoneBy(run);
+  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path), live.steps.get(path)?.elements);
   picture.mark(live.chosen);
   showStep(of);
 

@@ -222,3 +222,25 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+await test("an answer for all elements, and short fields", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await start(page, [{ id: "sent", tool: "send_mail", for: 4, arguments: { to: "ada", text: "Hello." } }, { id: "told", tool: "send_mail", after: ["sent"], arguments: { to: "ada", text: `${"Hello. ".repeat(20)}\nBye.` } }]);
+  await says(page, "#questions h3", "4 calls of send_mail wait in the step sent");
+  // The page of runs has one line for the calls of a step.
+  await page.click("#to-runs");
+  await says(page, "#asks li", "4 calls of send_mail wait in the step sent");
+  assert.equal(await page.$$eval("#asks li", (all) => all.length), 1);
+  await page.click("#asks a");
+  await says(page, "#questions .hint", "“Allow for all elements” also allows the calls that nobody has seen yet.");
+  await press(page, "Allow for all elements", "#questions .together");
+  await says(page, "#questions h3", "May send_mail run in the step told?");
+  assert.deepEqual(stub.runs.get("r0001").decisions.map(({ decision }) => decision), ["allow_step"]);
+  // The field of a short text has one line.
+  await press(page, "Edit…", "#questions");
+  await wait(page, () => document.querySelectorAll("#questions form:not([hidden]) textarea").length === 2);
+  const heights = await page.$$eval("#questions form:not([hidden]) textarea", (all) => all.map((it) => it.getBoundingClientRect().height));
+  assert.ok(heights[0] < 45 && heights[1] > 60, `${heights}`);
+  await looks(page, "short-fields");
+  await close(page);
+}));

@@ -174,3 +174,53 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
     await close(page);
   }
 }));
+
+await test("a text that is not empty", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await says(page, "#findings-count", "The text is empty.");
+  assert.equal((await choices(page, '[{"t|'))[0], "tool");
+  await page.keyboard.type("o");
+  assert.equal(await page.$eval("#complete", (it) => it.hidden), false);
+  assert.equal(await text(page, "#findings-count"), "");
+  await close(page);
+}));
+
+await test("the graph of a plan with errors states no effects", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const node = (path, kind, y) => `<g class="node ${kind}" data-path="${path}"><rect class="box" x="9" y="${y}" width="90" height="44"/><text class="id">${path}</text></g>`;
+  const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("inbox", "acts", 9)}${node("room", "waits", 99)}</svg>`;
+  await page.setRequestInterception(true);
+  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json",
+    body: JSON.stringify({ dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", step: "room", labels: [] }], plan: null, draft }) }) : request.continue()));
+  await put(page, "[1]");
+  await drawn(page, 2);
+  assert.deepEqual(await page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent)), ["waits for a value", "has errors"]);
+  const [neutral, stroke] = await page.evaluate(() => [getComputedStyle(document.body).getPropertyValue("--not-started"), getComputedStyle(document.querySelector('#picture [data-path="inbox"]')).getPropertyValue("--tone")]);
+  assert.equal(stroke, neutral);
+  await close(page);
+}));
+
+await test("the editor is the wider column", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  assert.ok(await page.$eval("#editor", (it) => it.getBoundingClientRect().width > 740));
+  await close(page);
+}));
+
+await test("long lines break", () => stubbed({}, async (stub) => {
+  for (const width of [1400, 390]) {
+    const page = await open(stub.url, { width });
+    const line = (text) => `{"id": "a", "text": "${text}"}`;
+    const all = ["x".repeat(300), "客户".repeat(90), "a b  ".repeat(60), "\tй".repeat(70), "👩‍🚀 é".repeat(30), "short", "evil\u202e".repeat(30)].map(line);
+    await put(page, `${all.join("\n").repeat(3)}\n`);
+    // The colors, the marks and the numbers have the rows of the text area.
+    const [height, sum, across] = await page.evaluate(() => {
+      const area = document.querySelector("#text");
+      area.scrollTop = area.scrollHeight;
+      area.dispatchEvent(new Event("scroll"));
+      return [area.scrollHeight - area.scrollTop - area.clientHeight, document.querySelector("#numbers span:last-child").getBoundingClientRect().bottom - area.getBoundingClientRect().bottom, area.scrollWidth - area.clientWidth];
+    });
+    assert.equal(across, 0);
+    assert.ok(Math.abs(height) <= 1 && Math.abs(sum + 8) < 6, `${width}: the last number is at ${sum}`);
+    await close(page);
+  }
+}));

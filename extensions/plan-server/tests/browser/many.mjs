@@ -68,6 +68,21 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 
+  await test(`two selected runs, ${shape}`, () => stubbed({}, async (stub) => {
+    for (const id of ["r0001", "r0002", "r0003"]) stub.runs.set(id, run(id));
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    await page.waitForSelector("#choose-r0003");
+    await page.click("#choose-r0003");
+    assert.equal(await page.$eval("#compare-chosen", (it) => it.hidden), true);
+    await page.click("#choose-r0001");
+    await page.waitForSelector("#compare-chosen", { visible: true });
+    await looks(page, `two-chosen-${shape}`);
+    await page.click("#compare-chosen");
+    await wait(page, () => location.hash === "#/compare/r0001/r0003");
+    await says(page, "#compare-runs", "r0003");
+    await close(page);
+  }));
+
   await test(`several runs at once, ${shape}`, () => stubbed({ pace: 5 }, async (stub) => {
     for (let at = 0; at < 3; at += 1) await begin(stub, [{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }], "none");
     while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -210,3 +225,14 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+await test("the number of elements in the graph", () => stubbed({}, async (stub) => {
+  const began = Date.now() - HOUR;
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 60"><g class="node acts is-for" data-path="sent" aria-label="sent: for each: send_mail"><rect class="box" x="9" y="9" width="180" height="44"/><text class="id">sent</text><text class="what" y="30">for each: send_mail</text></g></svg>';
+  stub.runs.set("r0001", run("r0001", { svg, steps: [step("sent")], events: [{ path: "sent", status: "completed", elements: 300, attempt: null, started_ms: began, ended_ms: began + 600, error: null }] }));
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#live .node .what", "for ×300: send_mail");
+  assert.equal(await page.$eval("#live .node", (it) => it.getAttribute("aria-label")), "sent: for ×300: send_mail: completed");
+  assert.deepEqual(await axe(page), []);
+  await close(page);
+}));

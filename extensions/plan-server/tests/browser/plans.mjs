@@ -79,7 +79,8 @@ await test("the list of runs by plan and by time", () => stubbed({}, async (stub
   // A range has its times in the address, in UTC.
   await page.select("#filter-time", "range");
   await page.waitForSelector("#filter-range:not([hidden])");
-  const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), Date.now() - age * 3_600_000);
+  const now = Date.now();
+  const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), now - age * 3_600_000);
   for (const [name, age] of [["from", 120], ["to", 10]]) {
     await page.focus(`#filter-${name}`);
     await page.$eval(`#filter-${name}`, (it, value) => {
@@ -363,14 +364,15 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
 
 await test("a plan with errors", () => stubbed({}, async (stub) => {
   const page = await open(stub.url, { width: 1280 });
-  // A line with an error has a sign in the gutter, and a sign at the edge if its marked part is beyond the edge.
+  // A line with an error has a sign in the gutter. A long line breaks, in the text area as in its colors and marks.
   const long = `[{"id": "inbox", "tool": "list_mails", "arguments": {"sender": "${"x".repeat(120)}"}},\n {"id": "mail", "tool": "read_mail", "arguments": {"sender": "${"x".repeat(120)}", "id": "{{inbx.result}}"}}]`;
   await put(page, long);
   await wait(page, () => document.querySelector("#numbers .is-error")?.textContent === "✗ 2");
-  assert.equal(await page.$$eval("#beyond .is-error", (all) => all.length), 1);
+  const [rows, height, across] = await page.evaluate(() => [[...document.querySelectorAll("#colors div")].map((it) => it.getBoundingClientRect().height / 20), document.querySelector("#text").scrollHeight, document.querySelector("#text").scrollWidth - document.querySelector("#text").clientWidth]);
+  assert.ok(rows.length === 2 && rows[0] > 1 && rows[1] > 2 && across === 0, `${rows} ${height} ${across}`);
+  assert.deepEqual(await page.$$eval("#numbers span", (all) => all.map((it) => it.getBoundingClientRect().top)).then(([a, b]) => (b - a) / 20), rows[0]);
   await page.focus("#text");
   await page.keyboard.press("F8");
-  await wait(page, () => !document.querySelector("#beyond .is-error"));
   // The text has the colors of JSON, exactly over the text area.
   assert.equal(await page.$eval("#colors .key", (it) => getComputedStyle(it).color !== getComputedStyle(document.body).color), true);
   assert.equal(await page.$$eval("#colors div", (all) => all.map((it) => it.textContent).join("\n")), long);
@@ -414,6 +416,52 @@ await test("the page on a phone", () => stubbed({}, async (stub) => {
   // The tools come after the button that starts the plan.
   const tops = await page.$$eval("#findings, #start, #tools-card", (all) => all.map((it) => it.getBoundingClientRect().top));
   assert.ok(tops[0] < tops[1] && tops[1] < tops[2], `${tops}`);
+  await close(page);
+}));
+
+await test("the search box has the text of the address", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs?text=none" });
+  await page.focus("#filter-text");
+  await page.keyboard.type("zzz");
+  await page.evaluate(() => (location.hash = "#/runs?state=failed"));
+  await wait(page, () => document.querySelector("#filter-text").value === "");
+  await page.keyboard.type("batch");
+  await page.keyboard.press("Enter");
+  await wait(page, () => location.hash === "#/runs?state=failed&text=batch");
+  await page.goBack();
+  await wait(page, () => document.activeElement.id === "filter-text" && document.activeElement.value === "");
+  // A time follows the address as well.
+  for (const day of [1, 2]) await page.evaluate((day) => (location.hash = `#/runs?from=2026-01-0${day}T12:00:00.000Z`), day).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await page.focus("#filter-from");
+  await page.goBack();
+  await wait(page, () => document.activeElement.id === "filter-from" && document.activeElement.value.startsWith("2026-01-01"));
+  await close(page);
+}));
+
+await test("the help of a field has the type of the field", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_list}}" } }]));
+  await page.waitForSelector("#input-0");
+  await page.type("#input-0", "ada");
+  await page.click("#start");
+  await says(page, "#input-0-error", 'Write a list, such as ["Oslo"].');
+  await close(page);
+}));
+
+await test("a long name in the list of runs on a phone", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 390, at: "#/runs" });
+  for (const name of ["Look for the mail of Sarah about the meeting", "short"]) {
+    await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"send_mail","arguments":{}}]', inputs: { name: "Sarah" }, approve: "each", name }) });
+  }
+  await page.reload();
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
+  // The name has the whole width, and the state and the times are below the name.
+  const [row, name, link, state, took_] = await page.$eval("#runs tbody tr:last-child", (row) => [row, ...["th", "th a", ".state", '[data-label="Took"]'].map((it) => row.querySelector(it))].map((it) => it.getBoundingClientRect().toJSON()));
+  assert.ok(name.width === row.width && link.height < 50, `${name.width} of ${row.width}, ${link.height} high`);
+  assert.ok(state.top >= name.bottom && Math.abs(state.top - took_.top) < 8 && state.right < took_.left, JSON.stringify([state, took_]));
+  await show(page, "runs-narrow");
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await close(page);
 }));
 

@@ -232,7 +232,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions h4", "sent[2]");
   await says(page, "#questions .each .question:last-child .hint", "also allows the calls that nobody has seen yet");
-  assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 3);
+  // Each call has the button, and the group has it as well.
+  assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 4);
   // The row of a list that runs counts its elements.
   await says(page, "#timeline .row .said", "waiting for you, 0 of 3");
   // All arguments, on demand.
@@ -520,5 +521,80 @@ await test("the count of what waits, and a lost connection", () => stubbed({ pac
   await says(page, "#run-facts", "done");
   await wait(page, () => document.querySelector("#to-inbox").textContent === "Waiting");
   assert.deepEqual(await faint(page), []);
+  await close(page);
+}));
+
+await test("an undone step among needs, and its name for a screen reader", () => stubbed({}, async (stub) => {
+  const node = (path, what, spoken) => `<g class="node acts" data-path="${path}" aria-label="${spoken}"><rect class="box" x="9" y="9" width="90" height="44"/><text class="id">${path}</text><text class="what">${what}</text></g>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("booked", "event_book", "booked: event_book")}${node("back", "undoes booked: ev…", "back: undoes booked: event_cancel")}</svg>`;
+  made(stub, "r0001", "failed", [["booked", false, { undone_by: "back" }], ["told", false, { needs: ["booked"] }], ["back", false, { undoes: "booked" }]],
+    [["booked", "completed", 1, 0, 10], ["told", "failed", 1, 10, 20, "no"], ["back", "completed", 1, 50, 60]], { svg, undone: [{ path: "back", undoes: "booked", status: "completed" }], error: { path: "told", message: "no" } });
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#step-title", "told");
+  await says(page, "#step-details li", "booked ✓completed, undone by back");
+  await press(page, "booked", "#step-details");
+  await says(page, "#step-state", "✓completed, undone by back");
+  assert.deepEqual(await page.$$eval("#live .node", (all) => all.map((it) => it.getAttribute("aria-label"))), ["booked: event_book: completed, undone by back", "back: undoes booked: event_cancel: completed"]);
+  await close(page);
+}));
+
+await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }, { id: "two", tool: "send_mail", arguments: { to: "bob" }, after: ["one"] }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "in the step two");
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#step-details .answered", "refused by Ada");
+  await press(page, "Retry from the failure…");
+  await press(page, "Retry the run", "#retry-dialog");
+  await says(page, "#questions h3", "in the step one");
+  // A step that has not started again has no times, and no report of the first attempt.
+  await wait(page, () => [...document.querySelectorAll("#timeline .row")].some((row) => row.textContent.includes("two")));
+  assert.deepEqual(await page.$$eval("#timeline .row", (all) => all.filter((row) => row.textContent.includes("two")).map((it) => [it.querySelector(".said").innerText.trim(), it.querySelectorAll("i").length])), [["not started", 0]]);
+  // A step that waits began to wait after the retry, whatever start its events tell.
+  made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, 0, null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
+    decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
+  await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
+  await says(page, "#timeline .idle", "The axis leaves out 9 min 5");
+  await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
+  await close(page);
+}));
+
+await test("a refused run names the person who has refused", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { to: "ada" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#questions h3", "3 calls of send_mail");
+  // Without a chosen step, the output and the inputs are in the right column.
+  const [result, live] = await page.$$eval("#result, #live", (all) => all.map((it) => it.getBoundingClientRect().left).sort((a, b) => b - a));
+  assert.ok(result > live + 300, `${result} and ${live}`);
+  await press(page, "Refuse all 3…", "#questions");
+  await page.type("#questions .together > form input", "not today");
+  await press(page, "Refuse all 3", "#questions");
+  await says(page, "#run-next", "was refused by Ada Lovelace at ");
+  await says(page, "#run-next", "because “not today”.");
+  await says(page, "#run-next", "Next, you: retry the run if you want to answer the question again.");
+  assert.doesNotMatch(await text(page, "#run-next"), /cause of the error/);
+  // The failed elements are listed, as in the report.
+  await says(page, "#run-wrong", "sent: 3 of 3 elements failed: [0], [1], [2]");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await close(page);
+}));
+
+await test("the bar of a recovered step", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "done", [["looked", true]], [["looked", "recovered", 1, 5, 290, "the line was busy"]]);
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await page.waitForSelector("#timeline .row.recovered i.bad");
+  const [bar, tone] = await page.evaluate(() => [getComputedStyle(document.querySelector("#timeline .row i")).backgroundColor, ...(() => {
+    const probe = document.querySelector("#timeline .row.recovered").appendChild(document.createElement("b"));
+    probe.style.background = "color-mix(in srgb, var(--recovered) 80%, transparent)";
+    return [getComputedStyle(probe).backgroundColor];
+  })()]);
+  assert.equal(bar, tone);
   await close(page);
 }));

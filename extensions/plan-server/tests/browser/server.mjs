@@ -309,3 +309,28 @@ await test("the server, several runs at once", () => served(async (server) => {
   assert.equal(server.effects().filter(({ tool }) => tool === "email_send").length, 0);
   await close(page);
 }));
+
+await test("the server, times after a retry", () => served(async (server) => {
+  const page = await open(server.url);
+  await sample(page, "Book a meeting");
+  await drawn(page, 4);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "invite_ada");
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#run-next", "invite_ada was refused by Ada Lovelace");
+  await press(page, "Retry from the failure…");
+  await press(page, "Retry the run", "#retry-dialog");
+  await says(page, "#questions h3", "book_meeting");
+  // Live and after a reload, only the steps of this attempt have times, and the wait began after the retry.
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await page.reload();
+    await says(page, "#timeline .row.waiting", "book_meeting");
+    const rows = await page.$$eval("#timeline .row", (all) => Object.fromEntries(all.map((it) => [it.querySelector("bdi").textContent, [it.querySelector(".said").innerText.trim(), ...[...it.querySelectorAll("i")].map((bar) => parseFloat(bar.style.left))]])));
+    assert.deepEqual([rows.invite_ada, rows.cancel_meeting], [["not started"], ["not started"]]);
+    assert.ok(rows.book_meeting.at(-1) > 3, JSON.stringify(rows));
+  }
+  await close(page);
+}));

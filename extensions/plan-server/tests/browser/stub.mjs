@@ -369,7 +369,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       const missing = given.arguments && required.filter((name) => !(name in given.arguments));
       if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
       run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), original: given.arguments && question.arguments, arguments: given.arguments ?? (given.decision === "refuse" ? question.arguments : undefined), by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
-      question.settle(given);
+      for (const one of run.questions.filter((one) => one === question || (given.decision === "allow_step" && one.path.replace(/\[\d+\]$/, "") === question.path.replace(/\[\d+\]$/, "")))) one.settle(given);
       return json(200, {});
     }
     if (what === "signals") {
