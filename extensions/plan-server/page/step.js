@@ -14,12 +14,12 @@ let values = { of: null, report: null };
 const load = async () => {
   const { id, run, abort, chosen } = live;
   const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length]);
-  const before = values.id === id ? values.report : null;
+  const before = values.id === id && values.tries === list(run?.earlier).length ? values.report : null;
   // No new state follows the end of a step, so the values of the step are asked for once more.
   const { status } = live.steps.get(chosen) ?? {};
   const late = ENDED.includes(status) && reportOf(before, chosen).step?.status !== status ? `${chosen} ${status}` : values.id === id ? values.late : undefined;
   if (values.of === of && values.late === late) return;
-  values = { of, id, late, report: before };
+  values = { of, id, late, tries: list(run?.earlier).length, report: before };
   try {
     const whole = await api(runPath(), { signal: abort?.signal });
     if (values.of !== of) return;
@@ -76,7 +76,8 @@ const found = (report, path) => {
 };
 export const recorded = (path) => {
   const status = live.steps.get(path)?.status;
-  const both = [values.id === live.id ? values.report : null, live.run?.report].map((report) => found(report, path));
+  const isOfTry = values.id === live.id && values.tries === list(live.run?.earlier).length;
+  const both = [isOfTry ? values.report : null, live.run?.report].map((report) => found(report, path));
   // A report from before a retry has another status.
   const fits = ({ step }) => step?.duration_ms >= 0 && ENDED.includes(step.status ?? status) && (step.status ?? status) === (status ?? step.status);
   const ended = both.find(fits);
