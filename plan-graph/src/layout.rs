@@ -124,7 +124,7 @@ fn goes_down(graph: &Boxes<'_>) -> bool {
     excess(widest * 190.0, ranks * 92.0) < excess(ranks * 220.0, widest * 64.0)
 }
 
-/// Arranges boxes in ranks with few crossings.
+/// Arranges boxes in ranks with few crossings. The boxes of a rank are in their order, unless this order has more crossings.
 fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
     let mut work = dagre::graph::Graph::<NodeLabel, EdgeLabel>::with_options(GraphOptions {
         directed: true,
@@ -152,6 +152,7 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         ranksep,
         marginx: margin,
         marginy: margin,
+        tie_keep_first: true,
         ranker: if cost(graph) > EXACT {
             Ranker::TightTree
         } else {
@@ -190,11 +191,42 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
             (*first, *last) = ends;
         }
     }
+    if is_mirrored(graph, &layout) {
+        let points = layout.arrows.iter_mut().flatten();
+        for (x, y) in layout.boxes.iter_mut().chain(points) {
+            if down {
+                *x = size.width - *x;
+            } else {
+                *y = size.height - *y;
+            }
+        }
+    }
     let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
     let all = layout.boxes.iter().chain(layout.arrows.iter().flatten());
     all.chain(&[(size.width, size.height)])
         .all(finite)
         .then_some(layout)
+}
+
+/// Returns `true` if the mirrored layout has more boxes in their order, or has the first boxes in their order.
+fn is_mirrored(graph: &Boxes<'_>, layout: &Layout) -> bool {
+    let across = |place: usize| {
+        let (x, y) = layout.boxes[place];
+        if layout.down { x } else { y }
+    };
+    let (mut excess, mut first) = (0_i64, 0);
+    for (later, level) in graph.levels.iter().enumerate() {
+        for earlier in (0..later).filter(|it| graph.levels[*it] == *level) {
+            let sign = if across(earlier) < across(later) {
+                1
+            } else {
+                -1
+            };
+            excess += sign;
+            first = if first == 0 { sign } else { first };
+        }
+    }
+    excess < 0 || excess == 0 && first < 0
 }
 
 /// Returns the start and the end of an arrow, at the sides of the boxes that face the next and the previous rank.
@@ -282,6 +314,67 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Boxes that are equal to the layout are in the order of the plan.
+    #[test]
+    fn siblings_keep_their_order() {
+        let fan: Vec<_> = (1..=12).map(|to| (0, to)).collect();
+        let many = |count: usize| {
+            (1..=count)
+                .flat_map(|at| [(0, at), (at, count + 1)])
+                .collect()
+        };
+        for (count, arrows) in [
+            (8, Vec::new()),
+            (13, fan),
+            (14, many(12)),
+            (5, vec![(0, 1), (2, 3), (2, 4)]),
+        ] {
+            for width in [40.0, 90.0] {
+                let sizes: Vec<_> = (0..count)
+                    .map(|at| (40.0 + width * (at % 3) as f64, 40.0))
+                    .collect();
+                let levels = levels(count, &arrows);
+                let graph = Boxes {
+                    sizes: &sizes,
+                    arrows: &arrows,
+                    levels: &levels,
+                };
+                for down in [true, false] {
+                    let layout = arranged(&graph, down).unwrap();
+                    let across = |(x, y): (f64, f64)| if down { x } else { y };
+                    for (b, level) in levels.iter().enumerate() {
+                        for a in (0..b).filter(|a| levels[*a] == *level) {
+                            assert!(
+                                across(layout.boxes[a]) < across(layout.boxes[b]),
+                                "{a} and {b} of {arrows:?}: {layout:?}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Each order of the four boxes without a crossing reverses two of them. The first two keep their order.
+    #[test]
+    fn the_first_boxes_keep_their_order() {
+        let arrows = [(1, 2), (0, 3), (1, 3)];
+        let sizes = [(100.0, 40.0); 4];
+        let levels = levels(4, &arrows);
+        let graph = Boxes {
+            sizes: &sizes,
+            arrows: &arrows,
+            levels: &levels,
+        };
+        let layout = arranged(&graph, true).unwrap();
+        let x = |place: usize| layout.boxes[place].0;
+        assert!(x(0) < x(1) && x(3) < x(2), "{layout:?}");
+        for ((from, to), points) in arrows.iter().zip(&layout.arrows) {
+            let ends = (points[0], points[points.len() - 1]);
+            assert_eq!(ends, super::ends(&graph, &layout, (*from, *to)));
         }
     }
 

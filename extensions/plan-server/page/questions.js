@@ -176,10 +176,12 @@ const questionCard = (run, question, after, level, context = "") => {
   } }, "Show all arguments");
   card.append(h(level, { id: `question-${nth}`, tabindex: "-1" }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", linkTo(run, question.path), "?"),
     context, asked([question]), ...about(question),
-    h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), change.form, undoing(question) || "",
+    h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), ...changedBefore(question), change.form, undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   return card;
 };
+// The values of a person who changed the arguments of this call before a retry. The call now has the original values again.
+const changedBefore = ({ path, changed_before: change }) => (change ? [h("p", { class: "hint" }, "Before the retry, ", change.by ? h("strong", {}, bdi(change.by, 200)) : "a person without a name", " changed these arguments of ", h("code", {}, cut(path, 300)), " to:"), fieldsOf(change.arguments, LIMITS.shown, () => "")] : []);
 // The groups whose calls somebody answers one by one.
 const apart = new Set();
 // One answer for all open calls of a step, below the arguments of all these calls. Each call can be answered by itself.
@@ -203,7 +205,7 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
     hide(each, !apart.has(key));
   } }, "Answer one by one");
   card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${some.length} calls of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer, null, /\]$/.test(first.path)), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
+    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer, null, /\]$/.test(first.path)), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
   if (apart.has(key)) open();
   return card;
 };

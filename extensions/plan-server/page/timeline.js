@@ -103,7 +103,8 @@ const axisOf = (from, to, paths) => {
     const { step: report, began = 0, isEnded } = recorded(path);
     if (isEnded && report.started_ms >= 0) return [[origin + began + report.started_ms, origin + began + report.started_ms + report.duration_ms]];
     return live.steps.get(path).attempts.map((one) => [one.started, one.ended ?? to]);
-  }).concat(isOver(live.run) ? [] : [[to, to]]));
+  }).concat(isOver(live.run) ? [] : [[to, to]],
+    list(live.run.earlier).flatMap(({ attempts }) => list(attempts)).filter((one) => one?.ended_ms >= one?.started_ms).map((one) => [origin + one.started_ms, origin + one.ended_ms])));
   const time = busy.reduce((sum, [start, end]) => sum + end - start, 0);
   const gaps = busy.map(([start], nth) => [nth ? busy[nth - 1][1] : from, start]).filter(([start, end]) => end - start > Math.max(time, 1000));
   const rest = time / 20;

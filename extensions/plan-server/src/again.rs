@@ -84,14 +84,15 @@ impl State {
         self.reserve(id, bytes)?;
         self.decisions.retries(id)?;
         // The retry removes the records of the repeated attempts.
-        let before = attempts(self, id).unwrap_or_default();
+        let (before, waited) = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));
         self.settle(id, bytes);
         if retried.is_ok() {
-            let after = attempts(self, id).unwrap_or_default();
+            let (after, kept) = attempts(self, id).unwrap_or_default();
             let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
             let gone = before.into_iter().filter(is_gone);
-            self.decisions.retried(id, gone.collect());
+            let waited = waited.saturating_sub(kept);
+            self.decisions.retried(id, gone.collect(), waited);
         }
         retried.map_err(|error| cannot_retry(error.to_string()))
     }

@@ -3,16 +3,16 @@
 use crate::desk::Question;
 use crate::error::Problem;
 use crate::limits;
-use crate::live::StepEvent;
+use crate::live::{StepEvent, millis};
 use crate::run_json::time;
 use crate::tools::{Effect, Effects};
 use plan_graph::Line;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The decision in the lines with the times of retries.
 const RETRY: &str = "retry";
@@ -122,6 +122,45 @@ impl Answered {
 pub(crate) struct Retried {
     pub(crate) at: String,
     pub(crate) attempts: Vec<Earlier>,
+    /// The milliseconds in which the attempts waited for people. Files of older versions lack this member.
+    pub(crate) waited_ms: Option<u64>,
+}
+
+impl Retried {
+    /// Returns the milliseconds from the start of the first attempt to the end of the last attempt.
+    pub(crate) fn took_ms(&self) -> Option<u64> {
+        let starts = self.attempts.iter().filter_map(|it| it.started_ms);
+        let ends = self.attempts.iter().filter_map(|it| it.ended_ms);
+        ends.max()?.checked_sub(starts.min()?)
+    }
+}
+
+/// A change of the arguments of an earlier call, which a question about the repeated call repeats.
+#[derive(Clone, Serialize)]
+pub(crate) struct Change {
+    by: Option<String>,
+    at: String,
+    /// The changed arguments with their values after the change, or null for a removed argument.
+    arguments: Map<String, Value>,
+}
+
+impl Change {
+    fn of(answered: Answered) -> Option<Self> {
+        let names = |of: Option<Value>| match of {
+            Some(Value::Object(names)) => Some(names),
+            _ => None,
+        };
+        let (original, changed) = (names(answered.original)?, names(answered.arguments)?);
+        let all = original.keys().chain(changed.keys());
+        let arguments = all
+            .filter(|name| original.get(*name) != changed.get(*name))
+            .map(|name| (name.clone(), changed.get(name).cloned().unwrap_or_default()));
+        Some(Self {
+            arguments: arguments.collect(),
+            by: answered.by,
+            at: answered.at,
+        })
+    }
 }
 
 /// An attempt before a retry, or a step that failed without an attempt.
@@ -130,12 +169,16 @@ pub(crate) struct Earlier {
     pub(crate) path: String,
     pub(crate) attempt: Option<u32>,
     /// Milliseconds since the run began.
-    started_ms: Option<u64>,
+    pub(crate) started_ms: Option<u64>,
     ended_ms: Option<u64>,
     pub(crate) error: Option<String>,
 }
 
 impl Earlier {
+    pub(crate) fn took_ms(&self) -> Option<u64> {
+        self.ended_ms?.checked_sub(self.started_ms?)
+    }
+
     /// Returns `true` if both are one attempt. The start differs, because a step of a resumed run starts with its first call.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let of = |it: &Self| (it.attempt, it.ended_ms);
@@ -244,12 +287,17 @@ impl Decisions {
     }
 
     /// Records the attempts of a run that a retry has removed from the journal. Failed attempts come first, because the number of attempts is limited.
-    pub(crate) fn retried(&self, run: &str, mut attempts: Vec<Earlier>) {
+    pub(crate) fn retried(&self, run: &str, mut attempts: Vec<Earlier>, waited: Duration) {
         attempts.sort_by_key(|attempt| attempt.error.is_none());
         attempts.truncate(limits::ATTEMPTS_BEFORE);
         let at = time(SystemTime::now());
         let key = format!("{run} {at}");
-        let make = |_| serde_json::to_value(Retried { at, attempts });
+        let retried = Retried {
+            at,
+            attempts,
+            waited_ms: Some(millis(waited)),
+        };
+        let make = |_| serde_json::to_value(retried);
         let mut all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
         // The run continues, even if the file cannot be written.
         if let Err(error) = all.have(key, run.to_owned(), "retry", make) {
@@ -265,6 +313,16 @@ impl Decisions {
         let mut latest: Vec<Retried> = read.take(limits::RETRIES_OF_RUN).collect();
         latest.reverse();
         latest
+    }
+
+    /// Returns the latest change of the arguments of the call at this path.
+    pub(crate) fn change(&self, run: &str, path: &str) -> Option<Change> {
+        let answers = self.answers();
+        let is_change = |line: &&Effect| {
+            line.call == run && line.output["path"] == *path && line.output["changed"] == true
+        };
+        let line = answers.made().rev().find(is_change)?;
+        Change::of(Answered::deserialize(&line.output).ok()?)
     }
 
     /// Returns the latest answers about a run, the oldest first.

@@ -1,6 +1,6 @@
 //! The questions before calls, which people answer over the API.
 
-use crate::decisions::Decisions;
+use crate::decisions::{Change, Decisions};
 use crate::error::Problem;
 use crate::limits;
 use crate::live::Live;
@@ -29,6 +29,8 @@ pub(crate) struct Question {
     pub(crate) arguments: Value,
     /// The steps and inputs that supply each argument, by the name of the argument.
     pub(crate) sources: BTreeMap<String, BTreeSet<String>>,
+    /// The change of the arguments of this call before a retry.
+    pub(crate) changed_before: Option<Change>,
     /// The tools that undo the call without another question.
     pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
@@ -251,6 +253,7 @@ impl Gate for Desk {
             asked: self.decisions.asked(&run, &path, &key),
             intent: plan.map_or_else(String::new, |plan| view::intent(plan, &path)),
             sources: plan.map_or_else(BTreeMap::new, |plan| view::sources(plan, &path)),
+            changed_before: self.decisions.change(&run, &path),
             path,
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
@@ -291,6 +294,7 @@ mod tests {
             intent: String::new(),
             arguments: serde_json::Value::Null,
             sources: BTreeMap::new(),
+            changed_before: None,
             undone_by: Vec::new(),
             text: String::new(),
             is_whole: true,

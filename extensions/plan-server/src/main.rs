@@ -3,6 +3,7 @@
 use clap::Parser;
 use plan_graph::Line;
 use plan_server::{Server, Settings};
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +49,9 @@ async fn main() -> ExitCode {
         "message" => write!(out, "{}", Line(format_args!("{value:?}"))),
         name => write!(out, "{name}={}", Line(format_args!("{value:?}"))),
     });
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
     tracing_subscriber::fmt()
+        .with_ansi(std::io::stderr().is_terminal() && !no_color)
         .with_env_filter(filter)
         .fmt_fields(fields.delimited(" "))
         .with_writer(std::io::stderr)

@@ -129,6 +129,10 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
             }
             let mut events = Vec::new();
             progress(&report, "", Duration::ZERO, &mut events);
+            if let Some(retried) = state.decisions.retried_at(id) {
+                let age = retried.duration_since(run.began);
+                begin_at_retry(&mut events, age.unwrap_or_default());
+            }
             let lists = state.live.lists(id);
             for step in events.iter_mut().filter(|step| step.attempt.is_none()) {
                 step.elements = lists.get(&step.path).map(|list| list.elements);
@@ -194,10 +198,11 @@ fn waiting(top: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Va
 /// The maximum number of attempts and steps in the progress of a run. The report has no maximum.
 const PROGRESS: usize = 2_000;
 
-/// Returns the attempts of a run, and the failed steps without attempts.
-pub(crate) fn attempts(state: &State, id: &str) -> Result<Vec<Earlier>, Problem> {
+/// Returns the attempts of a run and the failed steps without attempts, with the time of all waits for people.
+pub(crate) fn attempts(state: &State, id: &str) -> Result<(Vec<Earlier>, Duration), Problem> {
     let mut events = Vec::new();
-    progress(&report(state, id, false)?, "", Duration::ZERO, &mut events);
+    let report = report(state, id, false)?;
+    progress(&report, "", Duration::ZERO, &mut events);
     let tried: HashSet<String> = events
         .iter()
         .filter(|event| event.attempt.is_some())
@@ -207,7 +212,29 @@ pub(crate) fn attempts(state: &State, id: &str) -> Result<Vec<Earlier>, Problem>
         event.attempt.is_some() || event.status == "failed" && !tried.contains(&event.path)
     };
     let attempts = events.into_iter().filter(is_shown);
-    Ok(attempts.map(Earlier::from).collect())
+    Ok((attempts.map(Earlier::from).collect(), report.waited()))
+}
+
+/// Lets the steps that run begin at the retry at the earliest, because a viewed report starts an open step after its dependencies. A step
+/// keeps its start if a part of the step ended before the retry.
+fn begin_at_retry(events: &mut [StepEvent], retried: Duration) {
+    let retried = millis(retried);
+    let ended: Vec<String> = events
+        .iter()
+        .filter(|it| it.ended_ms.is_some_and(|ended| ended <= retried))
+        .map(|it| it.path.clone())
+        .collect();
+    let has_ended = |path: &str| {
+        let rests = ended.iter().filter_map(|it| it.strip_prefix(path));
+        rests
+            .into_iter()
+            .any(|it| it.is_empty() || it.starts_with(['[', '.']))
+    };
+    for event in events {
+        if event.status == "running" && event.ended_ms.is_none() && !has_ended(&event.path) {
+            event.started_ms = event.started_ms.map(|it| it.max(retried));
+        }
+    }
 }
 
 /// Adds the events of a run so far, in the form of the events for watchers.

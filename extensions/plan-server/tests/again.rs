@@ -376,6 +376,72 @@ fn attempts_before_a_retry_are_kept() {
     assert_eq!(server.run(&id)["earlier"], second["earlier"]);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     assert!(report.contains("<dt>Before retry 1</dt><dd><time datetime=\"2"));
-    let attempt = "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>: ";
+    let attempt = "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>, after ";
     assert!(report.contains(attempt), "{report}");
+}
+
+/// The times of a retried run do not begin before the retry, and the report has the times that the retry removed.
+#[test]
+fn times_after_a_retry_are_true() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [
+        {"id": "a", "tool": "event_book", "arguments": {"title": "x", "day": "2027-03-12"}},
+        {"id": "z", "undo": "a", "tool": "event_cancel", "arguments": {"id": "$ref:a.id"}},
+        {"id": "m", "after": ["a"], "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}
+    ], "output_steps": ["m"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "each");
+    let answer = |path: &str, decision: &Value| {
+        let run = server.until(&id, |run| run["questions"][0]["path"] == path);
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        server.answer(&id, &run["questions"][0], decision);
+    };
+    let changed =
+        json!({"decision": "allow", "by": "Ada", "arguments": {"title": "x", "day": "2027-03-15"}});
+    answer("a", &changed);
+    answer("m", &json!({"decision": "refuse"}));
+    server.ended(&id);
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let (_, whole) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(
+        whole.contains(r#"<p class="facts">3 steps in <strong>"#),
+        "{whole}"
+    );
+    server.post(&format!("/api/runs/{id}/retry"), &json!({}));
+    let run = server.until(&id, asks);
+    let earlier = &run["earlier"][0];
+    let waited = earlier["waited_ms"].as_u64();
+    assert!(waited.is_some_and(|it| it >= 1_400), "{earlier}");
+    // The step waits since the retry, and not since the start of the run.
+    let began = run["progress"][0]["started_ms"].as_u64();
+    assert!(began.is_some_and(|it| it >= 3_900), "{}", run["progress"]);
+    let question = &run["questions"][0];
+    assert_eq!(question["arguments"]["day"], "2027-03-12");
+    let change = &question["changed_before"];
+    assert_eq!(change["by"], "Ada");
+    assert_eq!(change["arguments"], json!({"day": "2027-03-15"}));
+    let (_, open) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    for part in [
+        r#"<li class="waiting">… waiting</li>"#,
+        r#"<p class="facts">3 steps, started <time"#,
+    ] {
+        assert!(open.contains(part), "{part} in {open}");
+    }
+    answer("a", &json!({"decision": "allow"}));
+    let run = server.until(&id, |run| run["questions"][0]["path"] == "m");
+    assert_eq!(run["questions"][0]["changed_before"], Value::Null);
+    answer("m", &json!({"decision": "allow"}));
+    server.ended(&id);
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    let (_, records) = report.split_once("<dt>Before retry 1</dt>").unwrap();
+    let words = [
+        "</time>, took 1.",
+        " s, 1.",
+        " s of them waiting<ul>",
+        "</strong>, after 0 ms, took ",
+    ];
+    for part in words {
+        assert!(records.contains(part), "{part} in {records}");
+    }
+    assert!(report.contains("without an attempt of this timeline"));
 }

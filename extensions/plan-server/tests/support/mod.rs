@@ -100,8 +100,7 @@ impl Process {
     pub(crate) fn logged(folder: &Folder) -> Self {
         let log = std::fs::File::create(folder.log()).unwrap();
         Self::start_with(folder, |command| {
-            let command = command.env("RUST_LOG", "trace").env("NO_COLOR", "1");
-            command.stderr(log)
+            command.env("RUST_LOG", "trace").stderr(log)
         })
     }
 

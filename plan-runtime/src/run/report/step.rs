@@ -5,7 +5,7 @@ use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -155,6 +155,23 @@ impl StepReport {
         {
             self.status = Status::Waiting;
         }
+    }
+
+    /// Returns `true` if the step has started and has not ended.
+    #[cfg(feature = "html")]
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.status, Status::Running | Status::Waiting)
+    }
+
+    /// Returns the elements whose last attempt has failed, and the number of all elements.
+    pub(super) fn failed_elements(&self) -> (Vec<&[usize]>, usize) {
+        let mut last: BTreeMap<&[usize], bool> = BTreeMap::new();
+        for attempt in self.attempts.iter().filter(|it| !it.element.is_empty()) {
+            last.insert(&attempt.element, attempt.error.is_some());
+        }
+        let all = last.len();
+        let failed = last.into_iter().filter(|(_, failed)| *failed);
+        (failed.map(|(element, _)| element).collect(), all)
     }
 
     /// Lets the step begin with its first call or wait. The replay of a retried run starts a repeated step before the retry.

@@ -165,8 +165,7 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     if attempts.is_empty() {
         return;
     }
-    let is_open = matches!(step.status, Status::Running | Status::Waiting);
-    let open = is_open.then(|| step.status.name());
+    let open = step.is_open().then(|| step.status.name());
     html.tag("ol").attr("class", "attempts").inside(|list| {
         let (bad, good): (Vec<_>, Vec<_>) = attempts.iter().partition(|it| it.error.is_some());
         for attempt in bad.into_iter().chain(good).take(ATTEMPTS) {

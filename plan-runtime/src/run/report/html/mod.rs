@@ -15,7 +15,7 @@ use crate::run::report::{Status, StepReport};
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
 use std::time::{Duration, SystemTime};
 
@@ -281,12 +281,7 @@ impl Page<'_> {
 
     /// Writes the number of the failed elements of a step, and the first of these elements.
     fn write_failed_elements(&self, header: &mut Html, number: usize, step: &StepReport) {
-        let mut last: BTreeMap<&[usize], bool> = BTreeMap::new();
-        for attempt in step.attempts.iter().filter(|it| !it.element.is_empty()) {
-            last.insert(&attempt.element, attempt.error.is_some());
-        }
-        let all = last.len();
-        let failed: Vec<_> = last.into_iter().filter(|(_, failed)| *failed).collect();
+        let (failed, all) = step.failed_elements();
         if failed.is_empty() {
             return;
         }
@@ -297,7 +292,7 @@ impl Page<'_> {
                 failed.len()
             ));
             let shown = failed.iter().take(MOST_FAILED);
-            let shown: Vec<String> = shown.map(|(it, _)| Elements(it).to_string()).collect();
+            let shown: Vec<String> = shown.map(|it| Elements(it).to_string()).collect();
             p.text(shown.join(", "));
             if failed.len() > MOST_FAILED {
                 p.text(", …");
@@ -315,8 +310,12 @@ impl Page<'_> {
         header.tag("p").attr("class", "facts").inside(|facts| {
             let count = report.steps.len();
             let plural = if count == 1 { "" } else { "s" };
-            facts.text(format_args!("{count} step{plural} in "));
-            facts.tag("strong").text(Time(report.duration));
+            facts.text(format_args!("{count} step{plural}"));
+            // The report of an open run ends with its last record.
+            if !report.steps.iter().any(|step| step.is_open()) {
+                facts.text(" in ");
+                facts.tag("strong").text(Time(report.duration));
+            }
             if let Some(waited) = report.long_wait() {
                 facts.text(format_args!(", {} of them waiting", Time(waited)));
             }

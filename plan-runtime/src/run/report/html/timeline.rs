@@ -28,7 +28,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     if !idle.is_zero() {
         let hint = html.tag("p").attr("class", "hint");
         hint.text(format_args!(
-            "The axis leaves out {} in which nothing ran, at each dashed line.",
+            "The axis leaves out {} without an attempt of this timeline, at each dashed line.",
             Time(idle)
         ));
     }
