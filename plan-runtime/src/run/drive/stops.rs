@@ -165,6 +165,7 @@ impl<'x> Stops<'x> {
     }
 
     /// Returns the event of the cause that occurred while the run computed a value.
+    #[cold]
     pub(super) fn take_came(&mut self, clock: &Clock) -> Option<Event> {
         let interrupt = self.came.take()?;
         if !matches!(interrupt, Interrupt::Cancelled | Interrupt::Deadline(_)) {
@@ -198,8 +199,8 @@ impl<'x> Stops<'x> {
             return self.end_grace(cx);
         }
         // The value that saw the cause may have swallowed its own interruption.
-        if let Some(event) = self.take_came(clock) {
-            return Some(event);
+        if self.came.get().is_some() {
+            return self.take_came(clock);
         }
         if self.cancel.get_mut().is_some() {
             self.waker.clone_from(cx.waker());
