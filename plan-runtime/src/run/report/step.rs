@@ -164,6 +164,7 @@ impl StepReport {
     }
 
     /// Returns the elements whose last attempt has failed, and the number of all elements.
+    #[cfg(feature = "html")]
     pub(super) fn failed_elements(&self) -> (Vec<&[usize]>, usize) {
         let mut last: BTreeMap<&[usize], bool> = BTreeMap::new();
         for attempt in self.attempts.iter().filter(|it| !it.element.is_empty()) {
