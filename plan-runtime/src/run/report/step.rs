@@ -5,7 +5,7 @@ use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -166,9 +166,9 @@ impl StepReport {
     /// Returns the elements whose last attempt has failed, and the number of all elements.
     #[cfg(feature = "html")]
     pub(super) fn failed_elements(&self) -> (Vec<&[usize]>, usize) {
-        let mut last: BTreeMap<&[usize], bool> = BTreeMap::new();
+        let mut last = std::collections::BTreeMap::new();
         for attempt in self.attempts.iter().filter(|it| !it.element.is_empty()) {
-            last.insert(&attempt.element, attempt.error.is_some());
+            last.insert(&*attempt.element, attempt.error.is_some());
         }
         let all = last.len();
         let failed = last.into_iter().filter(|(_, failed)| *failed);
