@@ -42,9 +42,11 @@ const spokenOf = (node) => {
   const isIn = (text) => {
     const found = whole.indexOf(text.replace(/…$/, ""), at);
     at = found + text.length;
+    // The name contains the visible text with its sign for the hidden rest.
+    if (found >= 0 && text.endsWith("…")) whole = `${whole.slice(0, at - 1)}…${whole.slice(at - 1)}`;
     return found >= 0;
   };
-  const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
+  let whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
   return visible.every(isIn) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
 };
 
