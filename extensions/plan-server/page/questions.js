@@ -181,7 +181,7 @@ const questionCard = (run, question, after, level, context = "") => {
   return card;
 };
 // The values of a person who changed the arguments of this call before a retry. The call now has the original values again.
-const changedBefore = ({ path, changed_before: change }) => (change ? [h("p", { class: "hint" }, "Before the retry, ", change.by ? h("strong", {}, bdi(change.by, 200)) : "a person without a name", " changed these arguments of ", h("code", {}, cut(path, 300)), " to:"), fieldsOf(change.arguments, LIMITS.shown, () => "")] : []);
+const changedBefore = ({ path, tool, changed_before: change }) => (change ? [h("p", { class: "hint" }, "Before the retry, ", change.by ? h("strong", {}, bdi(change.by, 200)) : "a person without a name", " changed these arguments of ", h("code", {}, cut(path, 300)), " to:"), fieldsOf(change.arguments, LIMITS.shown, () => "", tool)] : []);
 // The groups whose calls somebody answers one by one.
 const apart = new Set();
 // One answer for all open calls of a step, below the arguments of all these calls. Each call can be answered by itself.

@@ -145,6 +145,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Returns `true` if the list of all questions has no room for the change.
+    pub(crate) fn is_long(&self) -> bool {
+        serde_json::to_string(&self.arguments).map_or(0, |it| it.len()) > limits::CHANGE
+    }
+
     fn of(answered: Answered) -> Option<Self> {
         let names = |of: Option<Value>| match of {
             Some(Value::Object(names)) => Some(names),

@@ -77,6 +77,9 @@ pub const CALLS: usize = 256;
 /// Calls that one run makes at one time.
 pub const CALLS_OF_RUN: usize = 16;
 
+/// Bytes of the changed arguments of a question in the list of all questions.
+pub const CHANGE: usize = 8_000;
+
 /// The longest time of a run, with all its waits. A retry begins the time again.
 pub const RUN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 

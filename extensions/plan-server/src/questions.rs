@@ -1,7 +1,7 @@
 //! The requests about the questions before calls.
 
 use crate::answer::Text;
-use crate::decisions::{Answered, Named};
+use crate::decisions::{Answered, Change, Named};
 use crate::desk::{Question, whole_text};
 use crate::error::{Json, Path, Problem, short};
 use crate::limits;
@@ -216,10 +216,17 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
                 }
                 // The list has each member that the run has, except long arguments.
                 let is_whole = question.is_whole;
+                let is_long = question
+                    .changed_before
+                    .as_ref()
+                    .is_some_and(Change::is_long);
                 let mut asked = json!(question);
                 if let Some(asked) = asked.as_object_mut() {
                     if !is_whole {
                         asked.remove("arguments");
+                    }
+                    if is_long {
+                        asked.remove("changed_before");
                     }
                     let (plan, expires) = &names[&run];
                     asked.insert("plan".to_owned(), json!(plan));

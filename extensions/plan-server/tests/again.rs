@@ -376,7 +376,8 @@ fn attempts_before_a_retry_are_kept() {
     assert_eq!(server.run(&id)["earlier"], second["earlier"]);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     assert!(report.contains("<dt>Before retry 1</dt><dd><time datetime=\"2"));
-    let attempt = "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>, after ";
+    let attempt =
+        "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>, after ";
     assert!(report.contains(attempt), "{report}");
 }
 

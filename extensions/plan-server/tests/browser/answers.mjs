@@ -202,14 +202,15 @@ for (const [shape, options] of SHAPES) {
     const at = (ms) => new Date(began + ms).toISOString();
     const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "it has no undo step" }));
     stub.runs.set("r0001", { id: "r0001", plan: "trip", state: "failed", began: at(0), ended: at(6 * minute + 800), inputs: {}, output: null, error: null, questions: [], waits: [], undone: [], not_undone: remains, approve: "each", svg: null, watchers: new Set(), values: new Map(), given: new Map(), allowed: new Map(),
+      earlier: [{ at: at(6 * minute), attempts: [{ path: "sent", attempt: 1, started_ms: 2 * minute, ended_ms: 2 * minute + 200, error: "is busy" }], waited_ms: 0 }],
       decisions: [{ question: null, path: "", tool: null, decision: "retry", changed: false, by: "Bob", reason: null, at: at(6 * minute) }, ...Array.from({ length: 5 }, (_, nth) => ({ question: `${nth}`, path: `work[${nth}]`, tool: "slow", decision: "allow", changed: false, by: "Bob", reason: null, at: at(10) }))],
       steps: steps.map(({ step }) => step), events: steps.map(({ event }) => event) });
     const page = await open(stub.url, options);
     // The address opens the run at a step.
     await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
     await says(page, "#step-title", "sent");
-    // The axis leaves the minutes without a step out, so the bars are legible.
-    await says(page, "#timeline .idle", "The axis leaves out 6 min 0 s in which nothing ran.");
+    // The axis leaves the minutes without a step out, so the bars are legible. An attempt before the retry ran in these minutes.
+    await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s in which nothing ran.");
     const widths = await page.$$eval("#timeline .row i", (all) => all.map((it) => parseFloat(it.style.width)));
     assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
     await says(page, "#timeline .moments", "retried");
