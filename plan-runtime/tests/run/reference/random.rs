@@ -44,7 +44,7 @@ pub(super) fn scope(random: &mut Rng, mut left: usize, may_wait: bool) -> Vec<No
         if is_work && random.u8(..3) == 0 {
             node.recovers = recovers(random, &node.work);
         }
-        if !node.work.waits() && random.u8(..4) == 0 {
+        if node.work != Work::Await && random.u8(..4) == 0 {
             node.attempts = random.u32(2..=3);
         }
         steps.push(Node { role, ..node });
@@ -87,7 +87,6 @@ fn work(random: &mut Rng, size: usize, may_wait: bool) -> Work {
 /// Returns the work of an element or a branch.
 fn work_in(random: &mut Rng, size: usize, may_wait: bool) -> Work {
     match (size, random.u8(..8)) {
-        (1, 0) if may_wait => Work::Await,
         (1, _) => Work::Call,
         (_, 0) => Work::If(
             random.u8(..3) > 0,

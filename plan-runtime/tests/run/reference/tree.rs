@@ -309,12 +309,8 @@ impl Calls {
 pub(crate) const MORE: &str = "more";
 
 impl Work {
-    /// Returns `true` if the step, or each of its elements, waits for a value.
     pub(crate) fn waits(&self) -> bool {
-        match self {
-            Self::If(_, work) | Self::For(work) => work.waits(),
-            _ => *self == Self::Await,
-        }
+        *self == Self::Await
     }
 
     /// Returns `true` if a condition of a step without elements does not hold.
