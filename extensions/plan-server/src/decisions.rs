@@ -122,7 +122,7 @@ impl Answered {
 pub(crate) struct Retried {
     pub(crate) at: String,
     pub(crate) attempts: Vec<Earlier>,
-    /// The milliseconds in which the attempts waited for people. Files of older versions lack this member.
+    /// The time that the attempts waited for people, in milliseconds. Files of older versions lack this member.
     pub(crate) waited_ms: Option<u64>,
 }
 

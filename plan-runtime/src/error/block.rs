@@ -1,25 +1,13 @@
 //! The errors of blocks, and of called plans: the enclosing plan names the steps that failed inside.
 
 use super::Error;
+use super::left::LeftWork;
 use super::path::Elements;
 use super::path::StepPath;
 use super::run::{Cause, FailedStep, Interrupt, RunError, StepError, Undoing};
 use crate::plan::Role;
 use crate::print::MessageName;
-use std::fmt;
 use std::sync::Arc;
-
-/// The recorded message of an error that [leaves work](StepError::leaves_work), without its type.
-#[derive(Debug)]
-pub(crate) struct LeftWork(pub(crate) String);
-
-impl fmt::Display for LeftWork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LeftWork {}
 
 /// The position of a block in the enclosing plan: the step, the element, and the number of the attempt.
 #[derive(Clone)]

@@ -4,12 +4,14 @@ mod block;
 mod caught;
 mod json;
 mod kind;
+mod left;
 mod path;
 mod run;
 mod text;
 
-pub(crate) use block::{BlockPlace, LeftWork};
+pub(crate) use block::BlockPlace;
 pub use kind::RunErrorKind;
+pub(crate) use left::LeftWork;
 pub(crate) use path::{Elements, StepPath, elements};
 pub(crate) use run::{Cause, Interrupt, Undoing};
 pub use run::{FailedStep, RunError, StepError};

@@ -6,7 +6,7 @@ use super::ids::{AttemptId, RunId, ScopeId};
 use super::parts::{Activity, AttemptPhase, Hot, LinePlace, Owner, Phase};
 
 /// The check visits everything in a run, so a run with more rows is not checked.
-const MOST_ROWS: usize = 64;
+const CHECKED_ROWS: usize = 64;
 
 /// Panics if the state contradicts itself.
 pub(super) fn check(core: &Core) {
@@ -14,7 +14,7 @@ pub(super) fn check(core: &Core) {
     assert!(core.todo.is_empty());
     // A run that was dropped keeps its counts.
     if state.scopes[ScopeId::ROOT].phase == Phase::Over
-        || state.view().rows().iter().sum::<usize>() > MOST_ROWS
+        || state.view().rows().iter().sum::<usize>() > CHECKED_ROWS
     {
         return;
     }

@@ -11,9 +11,6 @@ use crate::print::some_of;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most calls of a run that wait for gates and throttles at one time.
-pub(super) const MOST_QUESTIONS: usize = 64;
-
 /// Returns the allowance of the plan of a run: the allowance of the plan around it, unless the options of the run have another.
 pub(super) fn allowance(
     options: &mut Options<'_>,

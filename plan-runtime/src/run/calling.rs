@@ -4,14 +4,12 @@ use super::StepError;
 use super::catch::catch;
 use super::context::CallContext;
 use super::deciding::Keeper;
-use super::durable::encode;
 use super::engine::{Engine, EngineCall, EngineFuture};
 use super::lasting::LastingPaths;
-use crate::Error;
 use crate::resolve::{MemoryBudget, StoredValue};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Returns a call's arguments, which include the decisions of Rust code in them.
 pub(super) fn arguments_on(
@@ -38,16 +36,6 @@ pub(super) fn decided_on(
         let misfit = misfit.map_or_else(String::new, |error| error.to_string());
         Err(StepError::arguments(serde::de::Error::custom(misfit)))
     })
-}
-
-/// Returns the error of a decision that the engine failed to store, and stores the error instead.
-pub(super) fn refused_by(engine: &dyn Engine, key: String, error: Error) -> StepError {
-    let error = StepError::tool(error);
-    if let Ok(body) = encode((Duration::ZERO, Duration::ZERO), Err(&error)) {
-        // The record is short, so the engine is expected to store it.
-        let _ = engine.remember(key, body);
-    }
-    error
 }
 
 /// Makes a call through an engine.

@@ -2,11 +2,11 @@
 //!
 //! `drive/decisions.rs` evaluates the code, and calls this module for the record.
 
-use super::calling::refused_by;
-use super::durable::{self, Durable};
+use super::durable::{self, Durable, encode};
 use super::engine::{self, Engine};
 use super::recorded::unusable;
 use super::shared::SharedRun;
+use crate::Error;
 use crate::error::StepError;
 use crate::journal::JournalError;
 use serde::{Serialize, de::DeserializeOwned};
@@ -112,4 +112,14 @@ impl<'r> Keeper<'r> {
             Self::Engine(_) => Duration::ZERO,
         }
     }
+}
+
+/// Returns the error of a decision that the engine failed to store, and stores the error instead.
+fn refused_by(engine: &dyn Engine, key: String, error: Error) -> StepError {
+    let error = StepError::tool(error);
+    if let Ok(body) = encode((Duration::ZERO, Duration::ZERO), Err(&error)) {
+        // The record is short, so the engine is expected to store it.
+        let _ = engine.remember(key, body);
+    }
+    error
 }

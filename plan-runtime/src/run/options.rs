@@ -1,6 +1,5 @@
 //! The options of a run.
 
-use super::admission::MOST_QUESTIONS;
 use super::context::{Allowance, CallContext, Permissions};
 use super::durable::{Durable, Target};
 use super::engine::Engine;
@@ -22,6 +21,9 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+
+/// The most calls of a run that wait for gates and throttles at one time.
+pub(super) const MOST_QUESTIONS: usize = 64;
 
 /// The maximum number of concurrent calls of a run, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;

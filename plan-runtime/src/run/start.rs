@@ -355,7 +355,7 @@ impl Request<'_> {
     }
 }
 
-/// Calls a tool with these arguments, from which the run has made the tool once before.
+/// Calls a tool with these arguments. The run has already made the tool from these arguments once.
 async fn later<T, F>(arguments: Value, call: impl FnOnce(T) -> F) -> Result<T::Output>
 where
     T: Tool,

@@ -97,9 +97,9 @@ pub(super) enum Form<'a> {
     Members(Vec<(&'a str, Type<'a>)>),
     /// The objects of a form in which these members have these types, or are missing.
     Narrowed(Box<Form<'a>>, Vec<(&'a str, Option<Type<'a>>)>),
-    /// An object with the members of these objects, of which the last one has precedence.
+    /// The members of all these objects. A later object replaces members of earlier objects.
     Merged(Vec<Form<'a>>),
-    /// Anything of these kinds.
+    /// All values of these kinds.
     Plain(Types),
     /// A literal value of the plan.
     Literal(Rc<Value>),

@@ -43,8 +43,8 @@ pub(super) struct Dropped {
 
 impl CallContext {
     /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
-    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time. Of several
-    /// consecutive sleeps, the repeated call skips the sleeps that were over.
+    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time. The
+    /// repeated call skips consecutive sleeps that were over.
     ///
     /// The tool [`Sleep`](crate::Sleep) only sleeps. During a `Sleep`, a [server](crate::guide::durable#a-process-that-serves-runs) can remove the run from memory. During this
     /// method, the server cannot do so.

@@ -1,7 +1,7 @@
 //! The gates and throttles of a run, and the calls that wait for these.
 
-use super::super::admission::MOST_QUESTIONS;
 use super::super::context::{Allowance, AnyGate, Decision, Question};
+use super::super::options::MOST_QUESTIONS;
 use super::super::throttle::{Throttle, Turn};
 use super::scene::Scene;
 use super::starting::Starting;
