@@ -3,6 +3,7 @@
 use super::containers::{Containers, scalar_end};
 pub(super) use super::source::{Source, Text};
 pub(super) use crate::plan::json::JsonType;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -204,4 +205,15 @@ mod tests {
             assert!(JsonNode::of(text, &source).unwrap().text().is_err());
         }
     }
+}
+
+/// Returns JSON of the document, which may be inside of a string, on one line.
+pub(super) fn outside(json: &str) -> Option<String> {
+    let all = on_one_line(json)?;
+    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_json(json) {
+        return Some(all);
+    }
+    let text: String = serde_json::from_str(&format!("\"{json}\"")).ok()?;
+    is_json(&text).then(|| on_one_line(&text))?
 }

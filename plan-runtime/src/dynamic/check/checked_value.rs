@@ -1,11 +1,11 @@
 //! Checked values: a template with places and references, or JSON.
 
-use super::instead::outside;
 use super::outputs::KnownOutputs;
 use super::path::Given;
 use super::unresolved::Unresolved;
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::Note;
+use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};

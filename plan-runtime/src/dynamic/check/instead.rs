@@ -6,12 +6,11 @@ use super::unresolved::Break;
 use super::value::{MOST_READ, ValueCheck};
 use crate::dynamic::dialects::reading::is_reference;
 use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
-use crate::dynamic::json_node::on_one_line;
+use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
 use crate::plan::json::names::reference::{ELSE, OPTIONAL};
 use crate::plan::{Absent, Body, Optional, Part, Reference, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -197,17 +196,6 @@ fn spliced(before: &str, value: &str, after: &str) -> Option<String> {
     let inside = quoted.get(1..quoted.len() - 1)?;
     let mut ways = [value, inside].into_iter();
     ways.find_map(|value| outside(&format!("{before}{value}{after}")))
-}
-
-/// Returns JSON of the document, which may be inside of a string, on one line.
-pub(super) fn outside(json: &str) -> Option<String> {
-    let all = on_one_line(json)?;
-    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_json(json) {
-        return Some(all);
-    }
-    let text: String = serde_json::from_str(&format!("\"{json}\"")).ok()?;
-    is_json(&text).then(|| on_one_line(&text))?
 }
 
 /// Returns the change of an `if` after which its value is never missing.

@@ -5,7 +5,7 @@ use super::narrow::Misfit;
 use super::path::Given;
 use super::replacement::Replacement;
 use super::unresolved::Break;
-use super::value::{ValueCheck, subject};
+use super::value::{ValueCheck, subject, why};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
@@ -344,57 +344,6 @@ impl ValueCheck<'_> {
             () => None,
         });
         (Code::WrongType, help)
-    }
-}
-
-/// Returns the reason why a part does not fit: ``its `cc` may be missing``.
-pub(super) fn why(mismatch: &Mismatch, subject: &str) -> String {
-    let its = match &*mismatch.place {
-        "" => "it".to_owned(),
-        place => format!("its `{}`", short(place)),
-    };
-    let member = |name: &str| {
-        let dot = if mismatch.place.is_empty() { "" } else { "." };
-        format!("its `{}{dot}{}`", short(&mismatch.place), short(name))
-    };
-    match &mismatch.reason {
-        Reason::Kind {
-            given,
-            takes,
-            always,
-        } => {
-            let verb = if *always { "is" } else { "may be" };
-            format!("{its} {verb} {}, but must be {takes}", given.words())
-        }
-        Reason::Value { value, .. } => {
-            format!(
-                "{its} may be `{}`, which is not accepted",
-                short(&value.to_string())
-            )
-        }
-        Reason::Bound {
-            value,
-            bound,
-            always,
-        } => {
-            let is = if *always { "is" } else { "may be" };
-            format!("{its} {is} {value}, but {bound}")
-        }
-        Reason::Listed(kinds) => {
-            format!(
-                "{its} is {}, but only some values are allowed",
-                kinds.words()
-            )
-        }
-        Reason::Missing { name, always: true } => format!("{its} has no `{}`", short(name)),
-        Reason::Missing { name, .. } => format!("{} may be missing", member(name)),
-        Reason::Extra(name) => format!("{subject} has no member for {}", member(name)),
-        Reason::Longer { most, .. } => {
-            format!("{its} may have more than {}", counted(*most, "element"))
-        }
-        Reason::Unstated | Reason::Presence(_) | Reason::ManyCases => {
-            format!("{its} may be anything")
-        }
     }
 }
 

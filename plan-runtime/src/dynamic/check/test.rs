@@ -2,9 +2,9 @@
 
 use super::Checker;
 use super::guards::Guards;
-use super::instead::outside;
 use super::operand::{Operand, operand};
 use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::{Comparison, Question, Template, Test, outcome_of};
 use crate::print::{Cut, SHORT};

@@ -1,9 +1,9 @@
 //! A *form* is one alternative of a type: several schemas that a value must satisfy together. This file combines their keywords.
 
-use super::merged;
+use super::merged::{self, once};
 use super::{Element, Form, MOST_MEMBERS, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
@@ -436,9 +436,3 @@ impl<'a> Form<'a> {
 
 /// The largest integer bound that a float represents exactly.
 const LARGEST: f64 = 9e15;
-
-/// Returns each name once.
-pub(super) fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = HashSet::new();
-    names.filter(|name| seen.insert(*name)).collect()
-}

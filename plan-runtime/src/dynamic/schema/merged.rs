@@ -1,7 +1,7 @@
 //! The type of an object with the members of several objects, of which the last one has precedence.
 
-use super::form::once;
 use super::{Form, Presence, Property, Type, Types};
+use std::collections::HashSet;
 
 /// Maximum number of merged objects, and of the combinations of their forms.
 const MOST_MERGED: usize = 32;
@@ -103,4 +103,10 @@ pub(super) fn names<'a>(forms: &[Form<'a>]) -> Vec<&'a str> {
 /// Returns the members that the merged forms require.
 pub(super) fn required<'a>(forms: &[Form<'a>]) -> Vec<&'a str> {
     once(forms.iter().flat_map(Form::required))
+}
+
+/// Returns each name once.
+pub(super) fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }

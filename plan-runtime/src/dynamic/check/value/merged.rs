@@ -1,8 +1,7 @@
 //! The check that an object with merged parts fits its position.
 
-use super::{ValueCheck, subject};
+use super::{ValueCheck, subject, why};
 use crate::dynamic::check::checked_value::CheckedValue;
-use crate::dynamic::check::reference::why;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::Template;

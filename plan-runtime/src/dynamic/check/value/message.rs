@@ -4,8 +4,8 @@ use super::{MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ, ValueCheck};
 use crate::dynamic::check::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::{Form, Property, TooMuchWork, Type, Types};
-use crate::resolve::describe::{quoted, short};
+use crate::dynamic::schema::{Form, Mismatch, Property, Reason, TooMuchWork, Type, Types};
+use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -265,5 +265,56 @@ fn list_values(values: &[&Value]) -> String {
     match more {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
+/// Returns the reason why a part does not fit: ``its `cc` may be missing``.
+pub(in crate::dynamic::check) fn why(mismatch: &Mismatch, subject: &str) -> String {
+    let its = match &*mismatch.place {
+        "" => "it".to_owned(),
+        place => format!("its `{}`", short(place)),
+    };
+    let member = |name: &str| {
+        let dot = if mismatch.place.is_empty() { "" } else { "." };
+        format!("its `{}{dot}{}`", short(&mismatch.place), short(name))
+    };
+    match &mismatch.reason {
+        Reason::Kind {
+            given,
+            takes,
+            always,
+        } => {
+            let verb = if *always { "is" } else { "may be" };
+            format!("{its} {verb} {}, but must be {takes}", given.words())
+        }
+        Reason::Value { value, .. } => {
+            format!(
+                "{its} may be `{}`, which is not accepted",
+                short(&value.to_string())
+            )
+        }
+        Reason::Bound {
+            value,
+            bound,
+            always,
+        } => {
+            let is = if *always { "is" } else { "may be" };
+            format!("{its} {is} {value}, but {bound}")
+        }
+        Reason::Listed(kinds) => {
+            format!(
+                "{its} is {}, but only some values are allowed",
+                kinds.words()
+            )
+        }
+        Reason::Missing { name, always: true } => format!("{its} has no `{}`", short(name)),
+        Reason::Missing { name, .. } => format!("{} may be missing", member(name)),
+        Reason::Extra(name) => format!("{subject} has no member for {}", member(name)),
+        Reason::Longer { most, .. } => {
+            format!("{its} may have more than {}", counted(*most, "element"))
+        }
+        Reason::Unstated | Reason::Presence(_) | Reason::ManyCases => {
+            format!("{its} may be anything")
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
-pub(super) use message::subject;
+pub(super) use message::{subject, why};
 use plan_graph::similar;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};

@@ -2,7 +2,6 @@
 
 use super::counts::depth_fits;
 use super::names::TO_UNDO;
-use super::steps::secrets;
 use super::{Member, Members, PlanReader, block, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -13,6 +12,7 @@ use crate::plan::{
     Action, Amount, Await, Body, Bound, Branch, Condition, For, Role, Step, Template,
     pattern_mistake,
 };
+use crate::shape::Secrets;
 
 /// Reads the role of a step.
 pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
@@ -420,4 +420,14 @@ fn type_of_rust(name: &str) -> Option<&'static str> {
 /// Returns the placeholder for a body that could not be read.
 pub(crate) fn nothing() -> Body {
     Body::If(Vec::new())
+}
+
+/// Reads the optional pointers to secrets.
+pub(crate) fn secrets(reader: &mut PlanReader, members: &Members<'_>, name: &str) -> Secrets {
+    let mut pointers = Vec::new();
+    for node in reader.list(members, name, &format!("`{name}`")) {
+        let text = reader.text(node, "a pointer to a secret");
+        pointers.extend(text.map(|text| text.value.into_owned()));
+    }
+    pointers.into_iter().collect()
 }

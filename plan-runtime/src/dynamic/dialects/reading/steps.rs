@@ -127,13 +127,3 @@ pub(crate) fn tool(
     reader.tools.insert(name.to_owned(), tool.clone());
     Some(tool)
 }
-
-/// Reads the optional pointers to secrets.
-pub(crate) fn secrets(reader: &mut PlanReader, members: &Members<'_>, name: &str) -> Secrets {
-    let mut pointers = Vec::new();
-    for node in reader.list(members, name, &format!("`{name}`")) {
-        let text = reader.text(node, "a pointer to a secret");
-        pointers.extend(text.map(|text| text.value.into_owned()));
-    }
-    pointers.into_iter().collect()
-}

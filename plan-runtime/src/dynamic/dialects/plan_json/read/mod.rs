@@ -132,7 +132,7 @@ fn inputs(reader: &mut PlanReader, top: &Members<'_>) -> Vec<Input> {
             declare(reader, inputs.len(), &name, node.place());
         }
         inputs.push(Input {
-            secrets: steps::secrets(reader, &members, input::SECRETS),
+            secrets: body::secrets(reader, &members, input::SECRETS),
             ..reader.input(&members, name)
         });
     }

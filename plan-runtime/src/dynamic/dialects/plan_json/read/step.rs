@@ -1,6 +1,6 @@
 //! The calls of plan JSON.
 
-use crate::dynamic::dialects::reading::{Members, PlanReader, steps, wrong_kind};
+use crate::dynamic::dialects::reading::{Members, PlanReader, body, steps, wrong_kind};
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{step, template, tool};
@@ -67,7 +67,7 @@ fn read_tool(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<(Arc<ToolInf
     let what = "the description of a tool";
     let description = reader.optional_text(&members, tool::DESCRIPTION, what);
     let secrets = [tool::SECRET_ARGUMENTS, tool::SECRET_OUTPUT];
-    let secrets = secrets.map(|name| steps::secrets(reader, &members, name));
+    let secrets = secrets.map(|name| body::secrets(reader, &members, name));
     let tool = steps::tool(reader, (&name, place.clone()), description, secrets)?;
     Some((tool, place))
 }
