@@ -66,8 +66,8 @@
 //! failure, another attempt starts, perhaps after a backoff. No attempt starts after the deadline, or after the last of [`Amounts::attempts`]. An attempt
 //! that waits in line at the deadline fails at once.
 //!
-//! With [`Timing::admits`], the driver decides when an attempt of a call starts. The driver admits the call, fails the call, lets the call wait and ask
-//! again ([`Event::Allowed`]), or defers the step until the driver has decided about another call ([`Event::Deferred`]). A call of a [`NodeBody::Open`]
+//! With [`Timing::admits`], the driver decides when an attempt of a call starts. The driver admits the call, fails the call, or lets the call
+//! wait and ask again ([`Event::Allowed`]). The driver can also defer the step until a decision about another call ([`Event::Deferred`]). A call of a [`NodeBody::Open`]
 //! can turn out to be a plan ([`Event::Opened`]), which runs as a scope.
 //!
 //! # Scopes
@@ -82,7 +82,7 @@
 //!
 //! # Failures
 //!
-//! A failed list starts no other element, and its waits end. If several elements fail, the step gets the failure of the first failed element in
+//! A failed list does not start further elements, and its waits end. If several elements fail, the step gets the failure of the first failed element in
 //! the list. [`Recovery::Replace`] and
 //! [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting
 //! failure. In a scope with a [`Cutoff`], no recovery absorbs a failure of the work.

@@ -25,7 +25,7 @@ fn read(text: &str) -> Plan {
     let reader = || Reader::new().limits(DocumentLimits::DEFAULT.time(Duration::MAX));
     let named = reader().dialect(Dialect::Blueprint).read(text);
     let named = named.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-    // A random text can be a placeholder by chance.
+    // A random string can be a placeholder by chance.
     let mut warnings = named.warnings().iter();
     assert!(
         warnings.all(|it| is_of_times(it) || it.code == Code::Placeholder),

@@ -213,7 +213,7 @@ impl Durable {
         self.is_gated.store(true, Ordering::Relaxed);
     }
 
-    /// Records that the run has gates before its first question, so that a view knows of open questions.
+    /// Records that the run has gates before its first question, so that a view can find open questions.
     pub(super) fn note_gates(&self) {
         if !self.is_gated.swap(true, Ordering::Relaxed) {
             self.note(GATED.to_owned(), "null".to_owned());
