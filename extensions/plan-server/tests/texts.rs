@@ -359,7 +359,12 @@ fn the_page_writes_texts_by_few_ways() {
         "$(\"spoken\").textContent = \"\";",
         // Plans with invisible characters have no colors.
         "const colored = (content) => (/^[\\t -~]{1,2000}$/.test(content) ? json(content) : [document.createTextNode(content)]);",
-        "document.createTextNode(content.slice(start, until) || \" \")));",
+        // The editor shows a sign that is invisible by its escape.
+        "nodes.push(document.createTextNode(content.slice(done, index)), h(\"i\", { \"data-sign\": seen(sign) }, document.createTextNode(sign)));",
+        "return [...nodes, document.createTextNode(content.slice(done))];",
+        // The editor measures its own lines.
+        "probe.textContent = \"x\";",
+        "probe.textContent = content;",
         "const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;",
     ];
     assert_eq!(written, known);
