@@ -8,7 +8,8 @@ use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, DocumentLimits, Profile, bytes, check, source};
 use crate::Plan;
-use crate::plan::Executable;
+use crate::plan::{Checked, Executable, Graph};
+use std::sync::OnceLock;
 
 /// Reads plans from JSON.
 ///
@@ -154,6 +155,7 @@ impl Reader<'_> {
                 most: self.limits.findings,
                 spans,
                 warnings: notes.into_findings(text),
+                graph: OnceLock::new(),
             }),
             _ => Err(notes.into_findings(text)),
         }
@@ -303,6 +305,7 @@ pub struct Document<'t> {
     most: usize,
     spans: Spans,
     warnings: Findings,
+    graph: OnceLock<Checked>,
 }
 
 crate::print::visible_debug!(struct Document<'t> {
@@ -313,12 +316,19 @@ crate::print::visible_debug!(struct Document<'t> {
     most,
     spans,
     warnings,
+    graph,
 });
 
-/// Each run checks the plan.
+/// The plan is checked at its first run.
 impl<'p> From<&'p Document<'_>> for Executable<'p> {
     fn from(document: &'p Document<'_>) -> Self {
-        Self::from(&document.plan)
+        let plan = &document.plan;
+        let graph = document.graph.get_or_init(|| Graph::checked(plan)).clone();
+        Self {
+            plan,
+            graph,
+            is_source: false,
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use std::sync::Arc;
 impl<App: ?Sized> Toolbox<App> {
     /// Runs a plan on an application, with the tools of these names.
     ///
-    /// A plan is a [`Plan`](crate::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. Each run checks a `Plan` or a
-    /// `Document` again. The other two types are checked only once.
+    /// A plan is a [`Plan`](crate::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. Each run checks a `Plan` again. The other three
+    /// types are checked only once.
     ///
     /// The inputs are an object with a member for each of [`Plan::inputs`](crate::Plan::inputs); without inputs, write `()`. The struct of a `plan!` plan is such
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A plan with all the data that its runs need: the dependencies of each step, and the reason if the plan cannot run.
 ///
 /// Each run of a [`Plan`] creates an `Executable`. If a plan runs often, create it once, so that the plan is checked only once.
-/// A `plan!` stores its `Executable`.
+/// A `plan!` and a [`Document`](crate::dynamic::Document) store their `Executable`.
 ///
 /// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) returns the reason, and each run fails with that
 /// message.
