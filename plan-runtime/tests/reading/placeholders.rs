@@ -64,15 +64,43 @@ fn placeholders_are_warnings() {
         found.contains("did you mean `{{PLACEHOLDER_sender}}`?"),
         "{found}"
     );
+    // A reference with spaces gets the form of its name.
+    for (written, meant) in [
+        ("{{ a }}", "{{a.result}}"),
+        ("{{ a.id }}", "{{a.result.id}}"),
+        ("{{ a.result.id }}", "{{a.result.id}}"),
+        ("{{ user.email }}", "{{user.result.email}}"),
+        ("{{ inputs.q }}", "{{PLACEHOLDER_q}}"),
+    ] {
+        let found = warnings(&action_plans, &action_plan(written));
+        assert!(
+            found.contains(&format!("did you mean `{meant}`?")),
+            "{found}"
+        );
+    }
     let found = warnings(&action_plans, &action_plan("{{PLACEHOLDER}}"));
     assert!(!found.contains("PLACEHOLDER_PLACEHOLDER"), "{found}");
     let found = warnings(&of(Dialect::Blueprint), &blueprint("{{email}}"));
     assert!(found.starts_with("warning[placeholder]"), "{found}");
-    let plan_json = r#"{"name": "p", "steps": [{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"to": "{{email}}"}}}]}"#;
-    let document = of(Dialect::PlanJson).read(plan_json).unwrap();
-    assert_eq!(document.warnings()[0].code, Code::Placeholder);
+    // Only plan JSON declares its inputs.
+    let plan_json = |inputs: &str| {
+        let step = r#"{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"to": "<your userEmail>"}}}"#;
+        let text = format!(r#"{{"name": "p", "inputs": [{inputs}], "steps": [{step}]}}"#);
+        let document = of(Dialect::PlanJson).read(&text).unwrap();
+        let warning = &document.warnings()[0];
+        assert_eq!(warning.code, Code::Placeholder);
+        warning.help.clone().unwrap()
+    };
+    let reference = r#"{"reference": {"input": "userEmail", "pointer": ""}}"#;
+    let input = r#"{"name": "userEmail", "type": "String"}"#;
     assert_eq!(
-        document.warnings()[0].help.as_deref(),
-        Some(r#"write a value, or an input: `{"reference": {"input": "email", "pointer": ""}}`"#)
+        plan_json(""),
+        format!(
+            "write a value, or an input: add `{input}` to the `inputs` of the plan, and write `{reference}`"
+        )
+    );
+    assert_eq!(
+        plan_json(input),
+        format!("write a value, or an input: `{reference}`")
     );
 }

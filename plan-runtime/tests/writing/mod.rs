@@ -25,13 +25,8 @@ fn read(text: &str) -> Plan {
     let reader = || Reader::new().limits(DocumentLimits::DEFAULT.time(Duration::MAX));
     let named = reader().dialect(Dialect::Blueprint).read(text);
     let named = named.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-    // A random string can be a placeholder by chance.
     let mut warnings = named.warnings().iter();
-    assert!(
-        warnings.all(|it| is_of_times(it) || it.code == Code::Placeholder),
-        "{:?}\n{text}",
-        named.warnings()
-    );
+    assert!(warnings.all(is_of_times), "{:?}\n{text}", named.warnings());
     let recognized = reader().read(text);
     let recognized = recognized.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
     assert_eq!(recognized.dialect(), Dialect::Blueprint, "{text}");

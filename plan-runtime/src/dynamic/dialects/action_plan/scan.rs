@@ -94,7 +94,7 @@ fn piece<'t>(
         .map_err(|scan_error| not_closed(text, &whole).unwrap_or(scan_error))?;
     if id.is_empty() || !text[at..].starts_with(CLOSE) {
         return Err(
-            not_closed(text, &whole).unwrap_or_else(|| Box::new(malformed(text, whole, at)))
+            not_closed(text, &whole).unwrap_or_else(|| Box::new(malformed(text, whole, at, known)))
         );
     }
     let range = start..at + CLOSE.len();
@@ -121,15 +121,11 @@ fn piece<'t>(
             } else {
                 let message = format!("`{written}` has no `.result` after `{}`", &text[inner..end]);
                 let scan_error = ScanError::new(range.clone(), message);
-                let (scan_error, meant) = match (meant(&id, &path, known), input_of(&id)) {
-                    (Some(meant), _) => (scan_error, meant),
-                    // Only an input has the name.
-                    (None, Some(input)) if path.is_empty() && !known(&id) => {
-                        (scan_error.general(), input)
-                    }
-                    _ => {
-                        let (id, rest) = (&text[inner..end], &text[end..range.end]);
-                        (scan_error.general(), format!("{{{{{id}.result{rest}"))
+                let (scan_error, meant) = match meant(&id, &path, known) {
+                    Some(meant) => (scan_error, meant),
+                    None => {
+                        let form = with_result(written, end - start, (&id, &path), known);
+                        (scan_error.general(), form)
                     }
                 };
                 compat_only = Some(scan_error.help(format!(
@@ -177,6 +173,18 @@ fn meant(id: &str, path: &[Segment], known: &dyn Fn(&str) -> bool) -> Option<Str
     }
 }
 
+/// Returns the probable form of a reference without `.result`. The id ends at the position `end`.
+fn with_result(
+    written: &str,
+    end: usize,
+    (id, path): (&str, &[Segment]),
+    known: &dyn Fn(&str) -> bool,
+) -> String {
+    // Only an input has the name.
+    let input = input_of(id).filter(|_| path.is_empty() && !known(id));
+    input.unwrap_or_else(|| format!("{}.result{}", &written[..end], &written[end..]))
+}
+
 /// Returns the input that a name without a value may mean.
 fn input_of(name: &str) -> Option<String> {
     let start = name.get(..INPUT.len());
@@ -214,17 +222,22 @@ fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<ScanError>> {
     }))
 }
 
-fn malformed(text: &str, whole: Range<usize>, at: usize) -> ScanError {
+fn malformed(
+    text: &str,
+    whole: Range<usize>,
+    at: usize,
+    known: &dyn Fn(&str) -> bool,
+) -> ScanError {
     let written = &text[whole.clone()];
     let inner = written[OPEN.len()..].trim_end_matches('}');
     let plain = inner.trim();
     if plain != inner && !plain.is_empty() && plain.chars().all(|c| !c.is_whitespace()) {
         let literal = literal(written);
-        let meant = match input_of(plain) {
-            Some(input) if !plain.contains('.') => input,
-            _ => format!("{OPEN}{plain}{CLOSE}"),
+        let keep = format!("to keep the text, write `{literal}`");
+        let help = match without_spaces(plain, known) {
+            Some(meant) => format!("did you mean `{meant}`? T{}", &keep[1..]),
+            None => keep,
         };
-        let help = format!("did you mean `{meant}`? To keep the text, write `{literal}`");
         let scan_error = ScanError::new(whole, "a reference cannot contain spaces");
         return scan_error.general().help(help);
     }
@@ -237,6 +250,21 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> ScanError {
         literal(written)
     );
     ScanError::new(whole, message).help(help)
+}
+
+/// Returns the right form of a reference whose braces contain this text and spaces.
+fn without_spaces(plain: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
+    let written = format!("{OPEN}{plain}{CLOSE}");
+    let (id, end) = path::name(&written, OPEN.len(), NameSyntax::Wide);
+    let (path, at) = path::read(&written, end, NameSyntax::Wide).ok()?;
+    if id.is_empty() || &written[at..] != CLOSE {
+        return None;
+    }
+    if id.starts_with(INPUT) || is_wrapped(&path, &["result"]) {
+        return Some(written);
+    }
+    let meant = meant(&id, &path, known);
+    Some(meant.unwrap_or_else(|| with_result(&written, end, (&id, &path), known)))
 }
 
 /// Writes a string that is not a reference.

@@ -3,6 +3,7 @@
 use super::scan;
 use crate::Plan;
 use crate::dynamic::Dialect;
+use crate::dynamic::dialects::reading::placeholder;
 use crate::dynamic::dialects::references::{
     Piece, ReferenceTarget, Scan, ScannedReference, Target, foreign, quote,
 };
@@ -82,6 +83,7 @@ impl Names<'_> {
         let expected = expected.filter(|piece| !matches!(piece, TextPiece::Text("")));
         scan.scan_errors.is_empty()
             && scan.is_whole() == is_reference
+            && !(scan.is_plain() && placeholder::name_of(text).is_some())
             && foreign(Dialect::Blueprint, text, &scan, &known)
                 .0
                 .is_empty()

@@ -73,7 +73,7 @@ fn foreign_one(
 }
 
 /// Returns `true` if the dialect has its references in strings, which can name local values.
-fn in_strings(reader: &PlanReader) -> bool {
+pub(super) fn in_strings(reader: &PlanReader) -> bool {
     reader.dialect.rules().places != Places::Nowhere
 }
 

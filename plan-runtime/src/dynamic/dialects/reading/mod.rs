@@ -13,7 +13,7 @@ pub(crate) mod listing;
 mod lookup;
 mod members;
 pub(crate) mod names;
-mod placeholder;
+pub(crate) mod placeholder;
 pub(crate) mod policy;
 pub(crate) mod roles;
 pub(crate) mod steps;

@@ -1,6 +1,7 @@
 //! The finding for a placeholder in the position of a value.
 
 use super::PlanReader;
+use super::foreign::in_strings;
 use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::Text;
@@ -13,16 +14,19 @@ pub(super) fn placeholder(reader: &mut PlanReader, text: &Text<'_>) {
     };
     let place = text.place(&(0..text.value.len()));
     let name: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
-    let name = name.join("_").trim_matches('_').to_lowercase();
-    let input = Some(name).filter(|name| !name.is_empty());
-    let form = input.and_then(|name| {
-        reader
-            .dialect
-            .rules()
-            .form(ReferenceTarget::Input(&name), &[])
-    });
-    let help = match form {
-        Some(form) => format!("write a value, or an input: `{form}`"),
+    let mut name = name.join("_").trim_matches('_').to_owned();
+    if !name.contains(char::is_lowercase) {
+        name = name.to_lowercase();
+    }
+    let rules = reader.dialect.rules();
+    let form = rules.form(ReferenceTarget::Input(&name), &[]);
+    let help = match form.filter(|_| !name.is_empty()) {
+        Some(form) if in_strings(reader) || reader.input_names.contains_key(&*name) => {
+            format!("write a value, or an input: `{form}`")
+        }
+        Some(form) => format!(
+            r#"write a value, or an input: add `{{"name": "{name}", "type": "String"}}` to the `inputs` of the plan, and write `{form}`"#
+        ),
         None => "write a value".to_owned(),
     };
     let message = format!("`{}` is a placeholder", short(text.value.trim()));
@@ -34,7 +38,7 @@ pub(super) fn placeholder(reader: &mut PlanReader, text: &Text<'_>) {
 }
 
 /// Returns the name of a placeholder, which is empty for an ellipsis.
-fn name_of(text: &str) -> Option<&str> {
+pub(crate) fn name_of(text: &str) -> Option<&str> {
     let text = text.trim();
     let inner = |open, close| Some(text.strip_prefix(open)?.strip_suffix(close)?.trim());
     let is_path = |inner: &&str| {
