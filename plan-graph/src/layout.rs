@@ -192,20 +192,28 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         }
     }
     if is_mirrored(graph, &layout) {
-        let points = layout.arrows.iter_mut().flatten();
-        for (x, y) in layout.boxes.iter_mut().chain(points) {
-            if down {
-                *x = size.width - *x;
-            } else {
-                *y = size.height - *y;
-            }
-        }
+        layout.mirror();
     }
     let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
     let all = layout.boxes.iter().chain(layout.arrows.iter().flatten());
     all.chain(&[(size.width, size.height)])
         .all(finite)
         .then_some(layout)
+}
+
+impl Layout {
+    /// Reverses the boxes of each rank.
+    fn mirror(&mut self) {
+        let (down, width, height) = (self.down, self.width, self.height);
+        let points = self.arrows.iter_mut().flatten();
+        for (x, y) in self.boxes.iter_mut().chain(points) {
+            if down {
+                *x = width - *x;
+            } else {
+                *y = height - *y;
+            }
+        }
+    }
 }
 
 /// Returns `true` if the mirrored layout has more boxes in their order, or has the first boxes in their order.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The recorded message of an error that [leaves work](StepError::leaves_work), without its type.
+/// The recorded message of an error that [leaves work](super::StepError::leaves_work), without its type.
 #[derive(Debug)]
 pub(crate) struct LeftWork(pub(crate) String);
 

@@ -27,7 +27,7 @@
 // |---|---|
 // | `options.rs`, `limits.rs`, `names.rs`, `on_failure.rs` | the options of a run: limits, patterns for the names of allowed tools, the effect of a failure |
 // | `begin.rs`, `admission.rs`, `polling.rs`, `nesting.rs` | a run from its first poll to its end: its journal or its engine, the checks before the first step, nested runs |
-// | `start.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, with tools, requests and futures |
+// | `start.rs`, `held.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, calls that begin later, with tools, requests and futures |
 // | `shared.rs`, `permits.rs`, `throttle.rs`, `slots.rs` | the state and the permits that inner plans share, throttles, the tasks to poll |
 // | `making.rs`, `weights.rs` | values from templates; the bytes of the parts of a run |
 // | `recorded.rs`, `answered.rs`, `deciding.rs`, `lasting.rs` | records of plans, of the answers of gates and of decisions of Rust code; idempotency keys |
@@ -51,6 +51,7 @@ pub(crate) mod durable;
 mod elsewhere;
 mod engine;
 mod hash;
+mod held;
 pub(crate) mod lasting;
 mod limits;
 mod making;

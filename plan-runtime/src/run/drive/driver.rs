@@ -138,12 +138,8 @@ impl<'x> Driver<'x> {
                     return Poll::Pending;
                 }
             }
-            if let Some(records) = &mut self.calls.records {
-                let (scene, tasks) = (&mut self.calls.scene, &mut self.calls.tasks);
-                records.times.limit_opened(scene, tasks);
-                if scene.look_at_failure() {
-                    continue;
-                }
+            if self.look_at_records() {
+                continue;
             }
             if self.is_done {
                 return self.poll_permit(cx);
@@ -179,6 +175,21 @@ impl<'x> Driver<'x> {
                 self.calls.plain_called((call, scope), output);
             }
         }
+    }
+
+    /// Starts the time limits of opened attempts that are recorded. Returns `true` if the journal has failed now.
+    #[inline]
+    fn look_at_records(&mut self) -> bool {
+        let Calls {
+            records,
+            scene,
+            tasks,
+            ..
+        } = &mut self.calls;
+        records.as_mut().is_some_and(|records| {
+            records.times.limit_opened(scene, tasks);
+            scene.look_at_failure()
+        })
     }
 
     /// Waits at the end of the run for a permit of the call around it, if a tool runs the plan inside its call.
