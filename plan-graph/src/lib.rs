@@ -47,6 +47,8 @@ mod similar;
 mod tests;
 #[cfg(feature = "text")]
 mod text;
+#[cfg(feature = "text")]
+mod time;
 
 pub use attributes::{
     Argument, BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes, policy_attributes,
@@ -66,3 +68,5 @@ pub use seen::is_unseen;
 pub use similar::{nearest, similar};
 #[cfg(feature = "text")]
 pub use text::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};
+#[cfg(feature = "text")]
+pub use time::Time;

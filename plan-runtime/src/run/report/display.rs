@@ -1,11 +1,11 @@
 //! Reports as text.
 
 use super::collapsed::{self, Rows};
-use super::time::Time;
 use super::waited::Span;
 use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
 use crate::print::{MessageName, Tone, split_at_width, width, wrapped};
+use plan_graph::Time;
 use std::fmt;
 use std::time::Duration;
 

@@ -6,7 +6,6 @@ mod display;
 mod html;
 mod serialize;
 mod step;
-mod time;
 mod wait;
 mod waited;
 

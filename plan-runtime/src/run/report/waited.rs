@@ -1,8 +1,8 @@
 //! The times of waits of steps and plans.
 
-use super::time::Time;
 use super::wait::{LEAST, WaitReason, WaitReport};
 use super::{Attempt, Report, Status, StepReport};
+use plan_graph::Time;
 use std::time::Duration;
 
 /// A time from a start to an end.

@@ -4,9 +4,8 @@ use super::escape::HtmlJson;
 use super::{Page, sign, write_sign};
 use crate::error::Elements;
 use crate::print::MessageName;
-use crate::run::report::time::Time;
 use crate::run::report::{Attempt, Status, StepReport};
-use plan_graph::Html;
+use plan_graph::{Html, Time};
 use std::fmt::Display;
 use std::time::Duration;
 

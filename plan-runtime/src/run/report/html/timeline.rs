@@ -2,10 +2,9 @@
 
 use super::{Page, took, write_sign};
 use crate::print::MessageName;
-use crate::run::report::time::Time;
 use crate::run::report::waited::{Span, in_attempt, merged};
 use crate::run::report::{Attempt, StepReport, WaitReport};
-use plan_graph::Html;
+use plan_graph::{Html, Time};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 

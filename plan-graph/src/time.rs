@@ -3,8 +3,9 @@
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
 
-/// A time in the unit that suits it.
-pub(super) struct Time(pub(super) Duration);
+/// A time in its suitable unit, such as `12 ms`.
+#[derive(Clone, Copy, Debug)]
+pub struct Time(pub Duration);
 
 impl Display for Time {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
