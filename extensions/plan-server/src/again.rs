@@ -81,8 +81,8 @@ impl State {
                 "run `{id}` cannot be retried, because {why}"
             )));
         }
-        self.reserve(id, bytes)?;
         self.decisions.retries(id)?;
+        self.reserve(id, bytes)?;
         // The retry removes the records of the repeated attempts.
         let (before, waited) = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));

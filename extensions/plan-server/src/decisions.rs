@@ -14,9 +14,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The decision in the lines with the times of retries.
-const RETRY: &str = "retry";
-
 /// An answer to a question, a value for a waiting step, or a decision about the whole run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Answered {
@@ -122,17 +119,10 @@ impl Answered {
 pub(crate) struct Retried {
     pub(crate) at: String,
     pub(crate) attempts: Vec<Earlier>,
-    /// The time that the attempts waited for people, in milliseconds. Files of older versions lack this member.
+    /// The milliseconds from the start of the first attempt to the end of the last attempt.
+    pub(crate) took_ms: Option<u64>,
+    /// The time that the attempts waited for people, in milliseconds.
     pub(crate) waited_ms: Option<u64>,
-}
-
-impl Retried {
-    /// Returns the milliseconds from the start of the first attempt to the end of the last attempt.
-    pub(crate) fn took_ms(&self) -> Option<u64> {
-        let starts = self.attempts.iter().filter_map(|it| it.started_ms);
-        let ends = self.attempts.iter().filter_map(|it| it.ended_ms);
-        ends.max()?.checked_sub(starts.min()?)
-    }
 }
 
 /// A change of the arguments of an earlier call, which a question about the repeated call repeats.
@@ -222,6 +212,7 @@ fn line(text: Option<&str>, most: usize) -> Option<String> {
 pub(crate) struct Decisions {
     answers: Mutex<Effects>,
     asked: Mutex<Effects>,
+    retries: Mutex<Effects>,
     retried: Mutex<Effects>,
 }
 
@@ -232,6 +223,7 @@ impl Decisions {
         Ok(Self {
             answers: open("decisions.jsonl", limits::DECISIONS)?,
             asked: open("asked.jsonl", limits::ASKED)?,
+            retries: open("retries.jsonl", limits::ASKED)?,
             retried: open("retried.jsonl", limits::RETRIED)?,
         })
     }
@@ -278,21 +270,24 @@ impl Decisions {
     pub(crate) fn retries(&self, run: &str) -> Result<(), Problem> {
         let now = time(SystemTime::now());
         let make = |_| serde_json::to_value(&now);
-        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = all.have(format!("{run} {now}"), run.to_owned(), RETRY, make);
+        let mut all = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = all.have(format!("{run} {now}"), run.to_owned(), "retry", make);
         made.map(drop).map_err(|error| Problem::storage(&error))
     }
 
     /// Returns the time of the latest retry of a run.
     pub(crate) fn retried_at(&self, run: &str) -> Option<SystemTime> {
-        let all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_of_run = |line: &&Effect| line.call == run && line.tool == RETRY;
-        let at = all.made().rev().find(is_of_run)?.output.as_str()?;
+        let all = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.made().rev().find(|line| line.call == run)?;
+        let at = at.output.as_str()?;
         humantime::parse_rfc3339(at).ok()
     }
 
     /// Records the attempts of a run that a retry has removed from the journal. Failed attempts come first, because the number of attempts is limited.
     pub(crate) fn retried(&self, run: &str, mut attempts: Vec<Earlier>, waited: Duration) {
+        let starts = attempts.iter().filter_map(|it| it.started_ms);
+        let ends = attempts.iter().filter_map(|it| it.ended_ms);
+        let took = ends.max().zip(starts.min());
         attempts.sort_by_key(|attempt| attempt.error.is_none());
         attempts.truncate(limits::ATTEMPTS_BEFORE);
         let at = time(SystemTime::now());
@@ -300,6 +295,7 @@ impl Decisions {
         let retried = Retried {
             at,
             attempts,
+            took_ms: took.and_then(|(end, start)| end.checked_sub(start)),
             waited_ms: Some(millis(waited)),
         };
         let make = |_| serde_json::to_value(retried);
@@ -320,14 +316,13 @@ impl Decisions {
         latest
     }
 
-    /// Returns the latest change of the arguments of the call at this path.
+    /// Returns the change of the arguments in the latest answer about the call at this path.
     pub(crate) fn change(&self, run: &str, path: &str) -> Option<Change> {
         let answers = self.answers();
-        let is_change = |line: &&Effect| {
-            line.call == run && line.output["path"] == *path && line.output["changed"] == true
-        };
-        let line = answers.made().rev().find(is_change)?;
-        Change::of(Answered::deserialize(&line.output).ok()?)
+        let is_about = |line: &&Effect| line.call == run && line.output["path"] == *path;
+        let latest = answers.made().rev().find(is_about)?;
+        let latest = Answered::deserialize(&latest.output).ok()?;
+        latest.changed.then(|| Change::of(latest)).flatten()
     }
 
     /// Returns the latest answers about a run, the oldest first.
@@ -343,9 +338,11 @@ impl Decisions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answered, Decisions, Named};
+    use super::{Answered, Change, Decisions, Earlier, Named};
     use crate::limits;
+    use serde_json::json;
     use std::path::PathBuf;
+    use std::time::Duration;
 
     fn folder(name: &str) -> PathBuf {
         let name = format!("plan-server-decisions-{}-{name}", std::process::id());
@@ -417,5 +414,79 @@ mod tests {
         let sentence = read[1].sentence();
         assert!(sentence.starts_with("allowed by a person without a name at 2"));
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// The time of a retry has its own file, so that many questions do not delete it.
+    #[test]
+    fn a_retry_outlives_many_questions() {
+        let folder = folder("retries");
+        let all = Decisions::open(&folder).unwrap();
+        all.retries("as-1").unwrap();
+        let long = "x".repeat(1 << 20);
+        for number in 0..2 * limits::ASKED >> 20 {
+            all.asked("as-2", "sent", &format!("{number} {long}"));
+        }
+        let all = Decisions::open(&folder).unwrap();
+        assert!(all.retried_at("as-1").is_some());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// The limit on the stored attempts shortens no time.
+    #[test]
+    fn many_attempts_took_at_least_their_waits() {
+        let folder = folder("attempts");
+        let all = Decisions::open(&folder).unwrap();
+        let attempt = |at: u64| Earlier {
+            path: format!("all[{at}]"),
+            attempt: Some(1),
+            started_ms: Some(at * 10),
+            ended_ms: Some(at * 10 + 10),
+            error: None,
+        };
+        let attempts = (0..500).map(attempt).collect();
+        all.retried("as-1", attempts, Duration::from_secs(4));
+        let retried = all.earlier("as-1").remove(0);
+        assert_eq!(retried.attempts.len(), limits::ATTEMPTS_BEFORE);
+        assert_eq!(
+            (retried.took_ms, retried.waited_ms),
+            (Some(5_000), Some(4_000))
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_latest_answer_has_the_change() {
+        let folder = folder("changes");
+        let all = Decisions::open(&folder).unwrap();
+        let answer = |question: &str, changed: bool| Answered {
+            question: Some(question.to_owned()),
+            path: "sent".to_owned(),
+            changed,
+            original: changed.then(|| json!({"to": "a"})),
+            arguments: changed.then(|| json!({"to": "b"})),
+            ..Answered::new("allow", &Named::default())
+        };
+        all.record("as-1", &answer("1", true)).unwrap();
+        assert!(all.change("as-1", "sent").is_some());
+        all.record("as-1", &answer("2", false)).unwrap();
+        assert!(all.change("as-1", "sent").is_none());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_long_change_has_no_room() {
+        let of = |length| {
+            let answered = Answered {
+                original: Some(json!({})),
+                arguments: Some(json!({"a": "x".repeat(length)})),
+                ..Answered::new("allow", &Named::default())
+            };
+            Change::of(answered).unwrap().is_long()
+        };
+        let frame = json!({"a": ""}).to_string().len();
+        assert_eq!(
+            [of(limits::CHANGE - frame), of(limits::CHANGE - frame + 1)],
+            [false, true]
+        );
     }
 }

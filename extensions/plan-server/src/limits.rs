@@ -130,7 +130,7 @@ pub const REASON: usize = 2_000;
 /// Bytes of a file with the answers of people. A full file replaces the old file.
 pub const DECISIONS: u64 = 8 << 20;
 
-/// Bytes of a file with the times of questions. A full file replaces the old file.
+/// Bytes of a file with the times of questions, and of a file with the times of retries. A full file replaces the old file.
 pub const ASKED: u64 = 4 << 20;
 
 /// Bytes of a file with the attempts before retries. A full file replaces the old file.

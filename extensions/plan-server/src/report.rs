@@ -11,11 +11,10 @@ use crate::undoing::{NotUndone, Undone, grouped, not_undone, undone, without_ind
 use crate::view;
 use axum::extract::State as From;
 use axum::response::Response;
-use plan_graph::{Html, MessageName};
+use plan_graph::{Html, MessageName, Time};
 use plan_runtime::journal::{RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::Value;
-use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 /// The maximum number of characters of a value in a report.
@@ -173,11 +172,11 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
                     .text(format_args!("Before retry {}", nth + 1));
                 list.tag("dd").inside(|dd| {
                     write_time(dd, &retried.at);
-                    if let Some(took) = retried.took_ms() {
-                        dd.text(format_args!(", took {}", Spent(took)));
+                    if let Some(took) = retried.took_ms {
+                        dd.text(format_args!(", took {}", spent(took)));
                     }
                     if let Some(waited) = retried.waited_ms.filter(|it| *it >= SHOWN) {
-                        dd.text(format_args!(", {} of them waiting", Spent(waited)));
+                        dd.text(format_args!(", {} of them waiting", spent(waited)));
                     }
                     dd.tag("ul").inside(|list| {
                         for it in &retried.attempts {
@@ -193,18 +192,8 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
 /// The least milliseconds of waits that a report mentions.
 const SHOWN: u64 = 200;
 
-/// Milliseconds for people, such as `3 min 5 s`.
-struct Spent(u64);
-
-impl Display for Spent {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ms @ ..1_000 => write!(f, "{ms} ms"),
-            ms @ ..60_000 => write!(f, "{}.{} s", ms / 1_000, ms / 100 % 10),
-            ms @ ..3_600_000 => write!(f, "{} min {} s", ms / 60_000, ms / 1_000 % 60),
-            ms => write!(f, "{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
-        }
-    }
+fn spent(millis: u64) -> Time {
+    Time(Duration::from_millis(millis))
 }
 
 /// Returns `true` for equal answers about the elements of one step.
@@ -306,8 +295,8 @@ fn write_earlier(item: &mut Html, it: &Earlier) {
     if let (Some(started), Some(took)) = (it.started_ms, it.took_ms()) {
         item.text(format_args!(
             ", after {}, took {}",
-            Spent(started),
-            Spent(took)
+            spent(started),
+            spent(took)
         ));
     }
     if let Some(error) = &it.error {

@@ -32,11 +32,16 @@ pub(crate) struct Fixture {
     folder: PathBuf,
 }
 
+fn folder(name: &str) -> PathBuf {
+    let name = format!("plan-server-state-{}-{name}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 impl Fixture {
     pub(crate) async fn new(name: &str) -> Self {
-        let name = format!("plan-server-state-{}-{name}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = folder(name);
         let db = Sqlite::open(folder.join("runs.db")).unwrap();
         let office = Office::open(&folder.join("effects.jsonl")).unwrap();
         let decisions = Decisions::open(&folder).unwrap();
@@ -210,6 +215,8 @@ fn requests_at_one_time_share_the_room_for_runs() {
 #[test]
 fn a_retry_needs_room() {
     let runtime = Runtime::new().unwrap();
+    let full = vec![b'\n'; limits::ASKED.try_into().unwrap()];
+    std::fs::write(folder("retry").join("retries.jsonl"), full).unwrap();
     let fixture = runtime.block_on(Fixture::new("retry"));
     let _runtime = runtime.enter();
     let state = &fixture.state;
@@ -224,6 +231,12 @@ fn a_retry_needs_room() {
         runtime.block_on(serve).unwrap();
     }
     state.open().remove("ns-r");
+    // A retry whose time cannot be stored keeps no room.
+    let old = fixture.folder.join("retries.old.jsonl");
+    std::fs::create_dir_all(old.join("inner")).unwrap();
+    assert!(state.retry("ns-r").is_err());
+    assert_eq!(state.open().bytes, 0);
+    std::fs::remove_dir_all(old).unwrap();
     state.open().add("full", limits::OPEN_BYTES - bytes / 2);
     assert!(state.retry("ns-r").is_err());
     assert!(has_ended());
