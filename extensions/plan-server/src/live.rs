@@ -69,16 +69,22 @@ struct Channels {
 #[derive(Clone, Default)]
 pub(crate) struct List {
     pub(crate) elements: usize,
-    pub(crate) completed: usize,
-    /// The elements whose latest attempt has failed.
-    failed: HashSet<usize>,
+    /// The elements that have ended, and the failed elements among them.
+    ended: usize,
+    failed: usize,
+    /// The paths of open elements whose latest attempt has failed.
+    failing: HashSet<String>,
 }
 
 impl List {
     /// Returns the list as JSON, such as `{"path": "sent", "elements": 500, "ended": 168, "failed": 2}`.
     pub(crate) fn json(&self, path: &str) -> Value {
-        let failed = self.failed.len();
-        json!({"path": path, "elements": self.elements, "ended": self.completed + failed, "failed": failed})
+        json!({"path": path, "elements": self.elements, "ended": self.ended, "failed": self.failed})
+    }
+
+    /// Returns `true` for an open element whose latest attempt has failed.
+    pub(crate) fn is_failing(&self, element: &str) -> bool {
+        self.failing.contains(element)
     }
 }
 
@@ -145,7 +151,10 @@ impl Live {
     /// Keeps the lists of a run that has ended until enough later runs have ended.
     pub(crate) fn ended(&self, run: &str) {
         let mut channels = self.channels();
-        if channels.lists.contains_key(run) {
+        if let Some(lists) = channels.lists.get_mut(run) {
+            lists
+                .values_mut()
+                .for_each(|it| it.failing = HashSet::new());
             channels.ended.push_back(run.to_owned());
         }
         if channels.ended.len() > limits::LISTS {
@@ -303,23 +312,17 @@ impl Watch {
         });
     }
 
-    /// Counts an attempt of an element of an outermost list.
-    fn counted(&self, step: &StepRef<'_>, has_completed: bool) {
-        let (false, [element]) = (step.is_nested(), step.element()) else {
+    /// Changes the outermost list of an element.
+    fn count(&self, step: &StepRef<'_>, count: impl FnOnce(&mut List, String)) {
+        if step.is_nested() || step.element().len() != 1 {
             return;
-        };
+        }
         let path = step.to_string();
-        let path = path.split_once('[').map_or(&*path, |(path, _)| path);
+        let of = path.rsplit_once('[').map_or(&*path, |(of, _)| of);
         let mut channels = self.live.channels();
         let lists = channels.lists.get_mut(&self.run);
-        let Some(list) = lists.and_then(|lists| lists.get_mut(path)) else {
-            return;
-        };
-        if has_completed {
-            list.failed.remove(element);
-            list.completed += 1;
-        } else {
-            list.failed.insert(*element);
+        if let Some(list) = lists.and_then(|lists| lists.get_mut(of)) {
+            count(list, path);
         }
     }
 
@@ -368,6 +371,13 @@ impl Observer for Watch {
         self.step(step, "running", |event| event.elements = Some(length));
     }
 
+    fn element_finished(&self, step: &StepRef<'_>) {
+        self.count(step, |list, element| {
+            list.ended += 1;
+            list.failed += usize::from(list.failing.remove(&element));
+        });
+    }
+
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
         // The first attempt begins with its step.
         if attempt == 1 && step.element().is_empty() {
@@ -383,7 +393,9 @@ impl Observer for Watch {
 
     fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {
         self.called(step, "completed", took);
-        self.counted(step, true);
+        self.count(step, |list, element| {
+            list.failing.remove(&element);
+        });
         if !step.element().is_empty() {
             self.tried(step, "completed", attempt, took, None);
         } else if attempt > 1 {
@@ -394,13 +406,21 @@ impl Observer for Watch {
 
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
         self.called(step, "failed", took);
-        self.counted(step, false);
+        self.count(step, |list, element| {
+            list.failing.insert(element);
+        });
         let status = if step.element().is_empty() {
             "running"
         } else {
             "failed"
         };
         self.tried(step, status, attempt, took, Some(error));
+    }
+
+    fn retrying(&self, step: &StepRef<'_>, attempt: u32, _: Duration) {
+        if !step.element().is_empty() {
+            self.step(step, "running", |event| event.attempt = Some(attempt));
+        }
     }
 
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
@@ -435,5 +455,26 @@ impl Observer for Watch {
         self.step(step, "blocked", |event| {
             event.error = Some(has_failed(&by.id));
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{List, Live};
+
+    #[test]
+    fn an_ended_run_keeps_only_numbers() {
+        let live = Live::default();
+        let list = List {
+            elements: 3,
+            failing: ["all[1]".to_owned()].into(),
+            ..List::default()
+        };
+        let lists = [("all".to_owned(), list)].into();
+        live.channels().lists.insert("as-1".to_owned(), lists);
+        assert!(live.lists("as-1")["all"].is_failing("all[1]"));
+        live.ended("as-1");
+        let list = &live.lists("as-1")["all"];
+        assert_eq!((list.elements, list.failing.len()), (3, 0));
     }
 }

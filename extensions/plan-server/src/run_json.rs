@@ -6,7 +6,7 @@ use crate::limits;
 use crate::live::{StepEvent, millis};
 use crate::run_id::{Start, reading, request_of};
 use crate::state::{State, now, state_name};
-use crate::undoing::{not_undone, undone};
+use crate::undoing::{is_inside, not_undone, undone};
 use crate::view;
 use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
@@ -134,8 +134,12 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
                 begin_at_retry(&mut events, age.unwrap_or_default());
             }
             let lists = state.live.lists(id);
-            for step in events.iter_mut().filter(|step| step.attempt.is_none()) {
-                step.elements = lists.get(&step.path).map(|list| list.elements);
+            for step in &mut events {
+                if lists.values().any(|list| list.is_failing(&step.path)) {
+                    step.status = "running";
+                }
+                let list = lists.get(&step.path).filter(|_| step.attempt.is_none());
+                step.elements = list.map(|list| list.elements);
             }
             json["progress"] = json!(events);
             let undone = undone(&plan, &report);
@@ -224,12 +228,7 @@ fn begin_at_retry(events: &mut [StepEvent], retried: Duration) {
         .filter(|it| it.ended_ms.is_some_and(|ended| ended <= retried))
         .map(|it| it.path.clone())
         .collect();
-    let has_ended = |path: &str| {
-        let rests = ended.iter().filter_map(|it| it.strip_prefix(path));
-        rests
-            .into_iter()
-            .any(|it| it.is_empty() || it.starts_with(['[', '.']))
-    };
+    let has_ended = |path: &str| ended.iter().any(|it| is_inside(it, path));
     for event in events {
         if event.status == "running" && event.ended_ms.is_none() && !has_ended(&event.path) {
             event.started_ms = event.started_ms.map(|it| it.max(retried));

@@ -106,7 +106,7 @@ pub(crate) fn grouped(remains: &[NotUndone]) -> Vec<String> {
 }
 
 /// Returns `true` for the path of a step, of its elements and of the steps inside it.
-fn is_inside(path: &str, step: &str) -> bool {
+pub(crate) fn is_inside(path: &str, step: &str) -> bool {
     let rest = path.strip_prefix(step);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

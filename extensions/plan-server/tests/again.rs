@@ -128,17 +128,51 @@ fn runs_are_sorted_and_counted() {
     assert!(status == 400 && help.contains("`took`"), "{wrong}");
 }
 
-/// A list of open runs contains the progress of their lists.
+/// A list of open runs contains the progress of their lists. An element ends once: after its inner list, and after its last attempt.
 #[test]
 fn a_running_list_has_its_progress() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    let plan = json!({"steps": [{"id": "all", "for": {"pattern": "ms", "list": [1, 1, 60_000, 60_000],
-        "body": {"tool": "slow", "arguments": {"ms": "$ref:ms"}}}, "policy": {"concurrency": 1}}], "output_steps": ["all"]});
+    let each = |list: Value, body: Value, policy: Value| {
+        let step = json!({"id": "all", "for": {"pattern": "ms", "list": list, "body": body}, "policy": policy});
+        let plan = json!({"steps": [step], "output_steps": ["all"]});
+        server.begin(&plan.to_string(), &json!({}), "none")
+    };
+    let has = |id: &str, elements: usize, ended: usize, failed: usize| {
+        let list = json!([{"path": "all", "elements": elements, "ended": ended, "failed": failed}]);
+        server.until(id, |run| run["lists"] == list);
+        let (_, all) = server.get("/api/runs");
+        let mut runs = all["runs"].as_array().unwrap().iter();
+        assert_eq!(runs.find(|it| it["id"] == id).unwrap()["lists"], list);
+    };
+    let slow = json!({"tool": "slow", "arguments": {"ms": "$ref:ms"}});
+    let one = json!({"concurrency": 1, "optional": "each"});
+    // The second element fails, because its time is too long for the tool.
+    let id = each(json!([1, 60_001, 1, 60_000, 60_000]), slow.clone(), one);
+    has(&id, 5, 3, 1);
+    let rows = json!([[1, 1], [1, 1], [30_000]]);
+    let nested = json!({"for": {"pattern": "one", "list": "$ref:ms", "body": {"tool": "slow", "arguments": {"ms": "$ref:one"}}}});
+    has(&each(rows, nested, json!({"concurrency": 1})), 3, 2, 0);
+    // An element that waits for its next attempt runs, in events as in the state of the run.
+    let plan = json!({"steps": [
+        {"id": "first", "tool": "slow", "arguments": {"ms": 600}},
+        {"id": "all", "after": ["first"], "for": {"pattern": "failures", "list": [0, 1], "body": {"tool": "flaky", "arguments": {"failures": "$ref:failures"}}},
+            "policy": {"attempts": 3, "backoff": "60s"}}
+    ], "output_steps": ["all"]});
     let id = server.begin(&plan.to_string(), &json!({}), "none");
-    let list = json!([{"path": "all", "elements": 4, "ended": 2, "failed": 0}]);
-    server.until(&id, |run| run["lists"] == list);
-    assert_eq!(server.get("/api/runs").1["runs"][0]["lists"], list);
+    let events = server
+        .events(&id)
+        .filter(|(_, event)| event["path"] == "all[1]");
+    let states: Vec<Value> = events
+        .take(2)
+        .map(|(_, event)| event["status"].clone())
+        .collect();
+    assert_eq!(states, ["failed", "running"]);
+    let run = server.run(&id);
+    let mut all = run["progress"].as_array().unwrap().iter();
+    let element = all.find(|it| it["path"] == "all[1]").unwrap();
+    assert!(element["status"] == "running" && element["error"].is_string());
+    has(&id, 2, 1, 0);
 }
 
 /// A report has one row for equal answers about the elements of a list, and a long input is on one line until the reader opens it.
