@@ -24,8 +24,8 @@ const ORDERS: [&str; 8] = [
 ];
 
 /// `GET /api/runs`.
-#[derive(Deserialize)]
-pub(crate) struct List {
+#[derive(Default, Deserialize)]
+pub(crate) struct ListQuery {
     state: Option<String>,
     waits_for: Option<String>,
     plan: Option<String>,
@@ -74,7 +74,7 @@ fn time(name: &str, text: Option<&String>) -> Result<Option<SystemTime>, Problem
     })
 }
 
-impl List {
+impl ListQuery {
     fn period(&self, now: SystemTime) -> Result<Period, Problem> {
         let from = time("from", self.from.as_ref())?;
         let since = match given(self.since.as_ref()) {
@@ -214,7 +214,7 @@ fn inputs(state: &State, run: &RunSummary) -> Result<String, Problem> {
 /// A search in the runs, the newest first, that ends after [`limits::LIST_TIME`].
 struct Search<'s> {
     state: &'s State,
-    asked: &'s List,
+    asked: &'s ListQuery,
     period: Period,
     began: Instant,
 }
@@ -276,18 +276,39 @@ impl Search<'_> {
         Ok((runs, next.filter(|_| !is_whole)))
     }
 
-    /// Returns a page of the sorted runs, and the number of runs before the next page.
+    /// Returns a page of the sorted runs, and the place of the next page, such as `25:` in the newest runs. If the search ends early, its runs are
+    /// sorted, and `0:` with the id of the last run is the place of the older runs.
     fn sorted(
         &self,
-        filter: RunFilter,
+        mut filter: RunFilter,
         order: &str,
         limit: usize,
     ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
-        let mut all = Vec::new();
-        self.each(filter, |run, found| {
+        let place = given(self.asked.before.as_ref()).unwrap_or("0:");
+        let read = place.split_once(':');
+        let read = read.and_then(|(at, after)| Some((at.parse::<usize>().ok()?, after)));
+        let Some((skipped, after)) = read else {
+            let message = format!(
+                "`{}` is not a page of a sorted list (parameter `before`)",
+                short(place)
+            );
+            return Err(Problem::bad(
+                message,
+                "Send `next` of the previous page, with the same `sort`.",
+            ));
+        };
+        if !after.is_empty() {
+            match self.state.find(after)? {
+                Some(run) => filter = filter.after(run.number),
+                None => return Ok((Vec::new(), None)),
+            }
+        }
+        let (mut all, mut last) = (Vec::new(), String::new());
+        let is_whole = self.each(filter, |run, found| {
             if let Some(found) = found.filter(|found| self.asked.has_state(found)) {
                 all.push((run.clone(), found));
             }
+            last.clone_from(&run.id);
             true
         })?;
         let ending = SystemTime::now();
@@ -296,25 +317,30 @@ impl Search<'_> {
             ended.duration_since(run.began).unwrap_or(Duration::ZERO)
         };
         // Equal runs keep their order, so that the newest run comes first.
+        let is_reversed = order.starts_with('-');
+        if is_reversed {
+            all.reverse();
+        }
         match order.trim_start_matches('-') {
             "took" => all.sort_by_cached_key(|(run, _)| took(run)),
             "state" => all.sort_by_key(|(_, state)| *state),
             "plan" => all.sort_by_cached_key(|(run, _)| run.plan.to_lowercase()),
             _ => all.sort_by_key(|(run, _)| run.began),
         }
-        if order.starts_with('-') {
+        if is_reversed {
             all.reverse();
         }
-        let skipped = self.asked.before.as_deref().unwrap_or_default();
-        let skipped: usize = skipped.parse().unwrap_or_default();
         let next = skipped.saturating_add(limit);
-        let next = (next < all.len()).then(|| next.to_string());
+        let next = match next < all.len() {
+            true => Some(format!("{next}:{after}")),
+            false => (!is_whole).then(|| format!("0:{last}")),
+        };
         let page = all.into_iter().skip(skipped).take(limit);
         Ok((page.map(|(run, _)| run).collect(), next))
     }
 }
 
-pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
+pub(crate) async fn list(From(state): Shared, Query(asked): Query<ListQuery>) -> Answer {
     state
         .blocking(move |state| {
             let time = SystemTime::now();
@@ -376,4 +402,55 @@ pub(crate) async fn plans(From(state): Shared) -> Answer {
             Ok(axum::Json(json!({"plans": names})))
         })
         .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListQuery, Period, Search};
+    use crate::limits;
+    use crate::state::tests::Fixture;
+    use plan_runtime::journal::RunFilter;
+    use std::time::Instant;
+    use tokio::runtime::Runtime;
+
+    /// A search that ends early sorts its part of the runs, and the next page continues the search.
+    #[test]
+    fn a_sorted_list_continues_a_long_search() {
+        let runtime = Runtime::new().unwrap();
+        let fixture = runtime.block_on(Fixture::new("sorted"));
+        for id in ["ns-a", "ns-b", "ns-c"] {
+            runtime.block_on(fixture.begin(id));
+        }
+        let _runtime = runtime.enter();
+        let page = |before: Option<String>, is_late: bool| {
+            let asked = ListQuery {
+                before,
+                ..ListQuery::default()
+            };
+            let search = Search {
+                state: &fixture.state,
+                asked: &asked,
+                period: Period::default(),
+                began: Instant::now()
+                    - if is_late {
+                        limits::LIST_TIME
+                    } else {
+                        std::time::Duration::ZERO
+                    },
+            };
+            let filter = RunFilter::new().newest_first();
+            let (runs, next) = search
+                .sorted(filter, "plan", 2)
+                .unwrap_or_else(|_| panic!("no page"));
+            let ids: Vec<String> = runs.into_iter().map(|run| run.id).collect();
+            (ids.join(" "), next)
+        };
+        let (first, next) = page(None, true);
+        assert_eq!((&*first, next.as_deref()), ("ns-c", Some("0:ns-c")));
+        let (rest, next) = page(next, false);
+        assert_eq!((&*rest, next), ("ns-b ns-a", None));
+        let (first, next) = page(None, false);
+        assert_eq!(first, "ns-c ns-b");
+        assert_eq!(page(next, false), ("ns-a".to_owned(), None));
+    }
 }

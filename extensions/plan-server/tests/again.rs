@@ -109,7 +109,8 @@ fn runs_are_sorted_and_counted() {
     };
     let sorted = |order: &str| names(&format!("sort={order}")).0;
     let orders = ["began", "-began", "plan", "-plan", "state", "-state"];
-    let expected = ["bCa", "aCb", "abC", "Cba", "Cba", "abC"];
+    // The newest of equal runs comes first in each order.
+    let expected = ["bCa", "aCb", "abC", "Cba", "Cba", "aCb"];
     assert_eq!(orders.map(sorted), expected);
     assert!(sorted("took").ends_with('b') && sorted("-took").starts_with('b'));
     let (first, list) = names("sort=plan&limit=2");
@@ -119,6 +120,9 @@ fn runs_are_sorted_and_counted() {
         (&*first, &*second, &list["next"]),
         ("ab", "C", &Value::Null)
     );
+    let id = list["runs"][0]["id"].as_str().unwrap();
+    let (status, _) = server.get(&format!("/api/runs?sort=plan&before={id}"));
+    assert_eq!(status, 400);
     let (failed, list) = names("sort=plan&state=failed");
     let count = json!({"least": 1, "is_exact": true, "states": {"done": 2, "failed": 1}});
     assert_eq!((&*failed, &list["count"]), ("a", &count));
