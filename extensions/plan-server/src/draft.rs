@@ -10,7 +10,7 @@ pub(crate) fn draft(text: &str) -> Option<String> {
     let document: Value = serde_json::from_str(text).ok()?;
     let steps = match &document {
         Value::Array(steps) => steps,
-        document => document.get("steps")?.as_array()?,
+        document => document.get("steps").or(document.get("plan"))?.as_array()?,
     };
     let ids: Vec<String> = steps
         .iter()
@@ -101,6 +101,9 @@ mod tests {
                 .unwrap()
                 .contains(r#"data-from="step0" data-to="step1""#)
         );
+        let steps = r#"[{"id": "a"}]"#;
+        let wrapped = format!(r#"{{"plan": {steps}}}"#);
+        assert_eq!(draft(&wrapped), draft(steps));
         for other in ["[", "{}", "[]", r#"{"steps": 3}"#] {
             assert_eq!(draft(other), None, "{other}");
         }

@@ -42,11 +42,8 @@ pub(crate) fn svg(name: &str, steps: &[StepView]) -> Option<String> {
         .collect();
     let mut arrows: Vec<(usize, usize)> = Vec::new();
     for (to, step) in steps.iter().enumerate() {
-        arrows.extend(
-            step.needs
-                .iter()
-                .filter_map(|need| Some((*places.get(&**need)?, to))),
-        );
+        let known = step.needs.iter().filter_map(|need| places.get(&**need));
+        arrows.extend(known.map(|from| (*from, to)));
     }
     let levels = levels(steps.len(), &arrows);
     let layout = layout(&Boxes {
