@@ -19,6 +19,7 @@ export class Calls {
   put(all, make) {
     Object.assign(this, { all, make });
     hide(this.bar, all.length <= LIMITS.cards);
+    if (this.bar.hidden) this.search.value = "";
     this.go(this.page);
     return this.place;
   }

@@ -2,6 +2,7 @@ import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, put,
 import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
+import { startOf } from "./scan.js";
 import { api, exact, noticed, request, told } from "./server.js";
 import { keep } from "./store.js";
 
@@ -10,7 +11,7 @@ export const editor = {
   findings: [], // with `labels` as offsets into the text
   plan: null,
   draft: null, // the graph of a text with errors
-  isStale: false, // the text is not JSON, so the graph is the graph of an earlier text
+  isStale: false, // no graph of the text is known, so the graph is the graph of an earlier text
   last: null, // the last correct plan of this text
   drawn: null, // the plan that is drawn
   chosen: null,
@@ -21,8 +22,9 @@ export const editor = {
   checked: null, // what was checked last
   before: text.value,
   at: -1,
+  rows: {}, // the rows of measured lines, and the width of the text area
   isPlain: false, // the text has no colors
-  marked: new Map(), // the lines with an underlined part
+  marked: new Map(), // the lines with an underlined part, with their colors
   mine: null, // the text that a sample has replaced
   sample: "",
   samples: null,
@@ -37,7 +39,7 @@ export const number = () => {
   const end = last(editor.tops, top + Math.ceil(text.clientHeight / editor.line) + 1);
   const lines = Array.from({ length: Math.min(end, editor.lines - 1) - first + 1 }, (_, at) => first + at);
   const width = String(editor.lines).length;
-  const tone = (line) => editor.marked.get(line)?.tone;
+  const tone = (line) => editor.marked.get(line);
   put($("numbers"), lines.map((line) => [editor.tops[line], tone(line)]), () => lines.flatMap((line, at) => ["\n".repeat(at ? editor.tops[line] - editor.tops[line - 1] : 0),
     h("span", { class: tone(line) ?? "" }, `${editor.marked.size ? (tone(line) ? "✗ " : "  ") : ""}${String(line + 1).padStart(width)}`)]));
   $("numbers").style.transform = `translateY(${editor.tops[first] * editor.line - text.scrollTop}px)`;
@@ -67,7 +69,7 @@ const last = (sorted, most) => {
   }
   return low;
 };
-export const lineOf = (offset) => last(editor.starts, offset);
+const lineOf = (offset) => last(editor.starts, offset);
 // The row of the text area, and the column of the row, that an offset has. A line takes several rows if it is long.
 export const placeOf = (offset) => {
   const line = lineOf(offset);
@@ -121,7 +123,7 @@ const underline = () => {
       done = Math.max(until, start);
     }
     drawn.push(row);
-    editor.marked.set(line, { row, tone: marks.some(({ error }) => error) ? "is-error" : "is-warning" });
+    editor.marked.set(line, marks.some(({ error }) => error) ? "is-error" : "is-warning");
   }
   $("marks").replaceChildren(...drawn);
 };
@@ -155,18 +157,26 @@ export const measure = () => {
   range.selectNodeContents(probe);
   editor.columns = Math.max(1, Math.floor(width / (range.getBoundingClientRect().width || 7.8) + 0.01));
   // Each character of ASCII has the width of one column, and no character is wider than four. The browser measures other lines, and the page estimates the rest of many such lines.
+  // Lines that the browser has measured at this width keep their rows.
+  const known = editor.rows.width === width ? editor.rows.measured : new Map();
+  const measured = new Map();
   let left = LIMITS.marks;
   let row = 0;
   editor.tops = editor.starts.map((start, line) => {
     const before = row;
     const content = text.value.slice(start, (editor.starts[line + 1] ?? text.value.length + 1) - 1);
     if (content.length * 4 > editor.columns && !/^[ -~]*$/.test(content) && (left -= 1) > 0) {
-      probe.textContent = content;
-      row += Math.max(1, Math.round(probe.offsetHeight / editor.line));
+      if (!known.has(content)) {
+        probe.textContent = content;
+        known.set(content, Math.max(1, Math.round(probe.offsetHeight / editor.line)));
+      }
+      measured.set(content, known.get(content));
+      row += known.get(content);
     } else row += Math.max(1, Math.ceil(content.length / editor.columns));
     return before;
   });
   probe.remove();
+  editor.rows = { width, measured };
 };
 const edited = () => {
   if (!editor.before.trim() && text.value.trim()) say($("findings-count"), "");
@@ -220,7 +230,7 @@ const isJson = (value) => {
 const paused = (said, value, signal) => {
   const { time, caret } = editor.typed;
   const left = time + PAUSE - performance.now();
-  const [from, to] = [caret - /[^\s"]*$/.exec(value.slice(0, caret))[0].length, caret + /^[^\s"]*/.exec(value.slice(caret))[0].length];
+  const [from, to] = [startOf(/[^\s"]/, value, caret), caret + /^[^\s"]*/.exec(value.slice(caret))[0].length];
   const isIn = () => document.activeElement === text && text.selectionEnd >= from && text.selectionEnd <= to;
   const isHere = ({ labels }) => list(labels).some(({ start, end }) => start?.offset <= to && end?.offset >= from);
   const isReady = said.plan ? list(said.plan.steps).length <= LIMITS.collapse : isJson(value) && !list(said.findings).some(isHere);
@@ -305,7 +315,7 @@ const showPlan = () => {
   $("picture").classList.toggle("old", isOld && !editor.draft || editor.isStale);
   $("steps").classList.toggle("old", isOld);
   hide($("picture-old"), !isOld && !editor.draft);
-  say($("picture-old"), editor.draft ? (editor.isStale ? "The text is not JSON. This is the graph of the last text that was JSON." : "The text has errors. The red steps have errors.") : "The text has errors. This is the graph of the last correct text.");
+  say($("picture-old"), !editor.draft ? "This is the graph of the last correct text." : editor.isStale ? "This is the graph of an earlier text." : "The text has errors. The red steps have errors.");
   hide($("printed"), !plan?.text);
   if (!plan || editor.draft || editor.drawn?.svg !== plan.svg || editor.drawn?.text !== plan.text) drawPlan(plan);
   chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
@@ -364,7 +374,7 @@ export const replaceText = (value) => {
   editor.typed.time = -Infinity;
   text.value = value;
   text.setSelectionRange(0, 0);
-  text.scrollTop = text.scrollLeft = 0;
+  text.scrollTop = 0;
   edited();
   check();
 };

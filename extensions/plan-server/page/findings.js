@@ -9,8 +9,9 @@ import { capital } from "./server.js";
 const SPACE = /[\r\n\t]/g;
 // Invisible characters are a warning of the page, with a label for each character.
 export const unseen = (value) => {
-  const found = [...value.slice(0, LIMITS.text).replaceAll(SPACE, " ").matchAll(UNSEEN)].slice(0, LIMITS.signs);
-  if (!found.length) return [];
+  const all = [...value.slice(0, LIMITS.text).replaceAll(SPACE, " ").matchAll(UNSEEN)];
+  if (!all.length) return [];
+  const found = all.slice(0, LIMITS.signs);
   const labels = found.map(({ 0: sign, index: offset }) => {
     const before = value.slice(0, offset);
     const column = offset - before.lastIndexOf("\n");
@@ -18,7 +19,7 @@ export const unseen = (value) => {
   });
   labels[0].text = "";
   const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(found[0][0]) ? " It can change the order of the text after it." : "";
-  return [{ severity: "warning", code: "invisible", message: `The text contains ${found.length === 1 ? "an invisible character" : `${found.length} invisible characters`}. The ${found.length === 1 ? "character" : "first"} is \`${seen(found[0][0])}\`.${turns}`, labels }];
+  return [{ severity: "warning", code: "invisible", message: `The text contains ${all.length === 1 ? "an invisible character" : `${all.length.toLocaleString()} invisible characters`}. The ${all.length === 1 ? "character" : "first"} is \`${seen(found[0][0])}\`.${turns}`, labels }];
 };
 // Writes the invisible characters of strings as escapes, and removes the others.
 const visible = (value) => value.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part) => part.replaceAll(UNSEEN, (sign) =>
@@ -27,7 +28,7 @@ const visible = (value) => value.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part
 // The corrections that the help of a finding proposes, each with the part of the text that it replaces.
 const corrections = (finding) => {
   const { code, help, labels: [label] } = finding;
-  if (code === "invisible" && label) return [{ label: "Make the characters visible", start: label.start, end: text.value.length, value: visible(text.value).slice(label.start) }];
+  if (code === "invisible" && label) return [{ label: "Escape or remove the characters", start: label.start, end: text.value.length, value: visible(text.value).slice(label.start) }];
   const value = proposed(finding);
   if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
   const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];

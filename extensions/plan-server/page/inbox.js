@@ -3,20 +3,19 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
-import { groupsOf, inboxQuestions, inboxWaits } from "./questions.js";
+import { groupsOf, inboxQuestions, inboxWaits, stepOf } from "./questions.js";
 import { api, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
 
 const FIRST = 3;
 // The first questions, and the first runs that wait for a value, above the list of runs.
 const firstAsks = (questions, others, count) => {
-  const some = groupsOf(questions, undefined, Infinity).map(({ some }) => ({ ...some[0], calls: some.length }));
-  const all = [...some.map(({ run, plan, asked, path, tool, calls }) => ({ run, plan, asked, path, tool, calls })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began, calls: 1 }))];
+  const all = [...groupsOf(questions, undefined, Infinity).map(({ some: [{ run, plan, asked, path, tool }, ...rest] }) => ({ run, plan, asked, path, tool, calls: rest.length + 1 })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began, calls: 1 }))];
   const shown = all.slice(0, FIRST);
   // A list with filters is about other runs.
   hide($("asks-card"), !all.length || location.hash.startsWith("#/runs?"));
   put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, plan, asked, path, tool, calls }) => h("li", {},
-    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${calls.toLocaleString()} calls of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(path.replace(/\[\d+\]$/, ""), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
+    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${calls.toLocaleString()} calls of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
     " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
     count > shown.reduce((sum, { calls }) => sum + calls, 0) ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${count.toLocaleString()}`)) : null]);
 };

@@ -55,7 +55,7 @@ const handle = (event, data) => {
     }, noticed);
   }
 };
-// The time of the latest retry. Steps that run now have started after the retry.
+// The time of the latest retry.
 export const retried = (run) => Math.max(0, ...list(run?.decisions).filter(({ path, decision }) => !path && ["retry", "resume"].includes(decision)).map(({ at }) => instant(at)?.getTime() ?? 0));
 const number_ = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
 // Milliseconds are those of the clock, or, if they are too few for that, since the run began.
@@ -80,8 +80,7 @@ const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, t
   if (number_(elements) !== null) step.elements = elements;
   step.took = number_(took_ms);
   const before = step.status;
-  const [begun, ended] = [moment(started_ms), moment(ended_ms)];
-  const started = begun === null || ended !== null ? begun : Math.max(begun, retried(live.run));
+  const [started, ended] = [moment(started_ms), moment(ended_ms)];
   step.status = status;
   step.error = error ? cut(error) : status === "running" || status === "completed" ? null : step.error;
   // What the server's clock says now, as far as its events tell.

@@ -3,7 +3,7 @@ import "./complete.js";
 import "./start.js";
 import { showBegin } from "./begin.js";
 import { $, hide } from "./dom.js";
-import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
+import { check, editor, found, loadSamples, measure, text } from "./editor.js";
 import { openCompare } from "./compare.js";
 import { live } from "./live.js";
 import { watchInbox } from "./inbox.js";
@@ -47,8 +47,6 @@ const route = (focus = false) => {
   } else if (view === "editor-view") {
     document.title = "Plan – plan!";
     Promise.all([loadSamples(), loadTools()]).then(showBegin);
-    measure();
-    number();
     if (!editor.plan && text.value.trim()) check();
     else if (!text.value.trim()) found({}, text.value, $("profile").value);
   } else if (view === "inbox-view") {

@@ -13,7 +13,8 @@ export const askAll = (word, count, find, done) => {
   work = { word, find, done };
   say($("all-title"), `${word} ${plural(count, "run")}?`);
   say($("all-about"), word === "Cancel" ? CANCELS : RETRIES);
-  say($("all-yes"), `${word} the runs`);
+  say($("all-yes"), count === 1 ? `${word} the run` : `${word} the runs`);
+  $("all-why").value = "";
   $("all-yes").className = word === "Cancel" ? "danger" : "primary";
   say($("all-progress"), "");
   $("all-failed").replaceChildren();
@@ -39,10 +40,7 @@ $("all-yes").addEventListener("click", async () => {
     }
     $("all-failed").replaceChildren(...failed.slice(0, LIMITS.cards).map(([id, problem]) => h("li", {}, h("code", {}, cut(id, 80)), ": ", prose(told(problem)))));
     hide($("all-yes"), failed.length > 0);
-    if (!failed.length) {
-      $("all-dialog").close();
-      $("all-why").value = "";
-    }
+    if (!failed.length) $("all-dialog").close();
     announce(`${plural(ended, "run")} ${action === "cancel" ? (ended === 1 ? "is being cancelled" : "are being cancelled") : ended === 1 ? "continues" : "continue"}`);
   } catch (error) {
     $("all-dialog").close();

@@ -80,7 +80,6 @@ export class Picture {
       return;
     }
     const nodes = this.svg.querySelectorAll("[data-path]");
-    if (nodes.length) this.svg.removeAttribute("role");
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", `${this.svg.getAttribute("aria-label") ?? "The steps and their dependencies"}. Arrow keys go from step to step.`);
     nodes.forEach((node, at) => {

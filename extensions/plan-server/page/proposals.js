@@ -19,7 +19,7 @@ const MEMBERS = {
   plan: { "action plan": [["plan", "The steps of the plan", "[]"], ...NAMED], "tool plan": [PLAN, ["output_steps", "The steps whose outputs are the output", '[""]'], ...NAMED],
     "step blueprint": [["requestId", "The name of the plan", '""'], PLAN, NAMED[1]], "plan JSON": [...NAMED, ["inputs", "The inputs of the plan", "[{}]"], PLAN, ["output", "The output of the plan", "{}"]] },
   policy: [["attempts", "The number of attempts", ""], ["backoff", "The time before the next attempt", '""'], ["timeout", "The time for each attempt", '""'], ["deadline", "The time for all attempts", '""'],
-    ["optional", "A failure does not stop the plan", '"whole"'], ["fallback", "The value after a failure", ""], ["catch", "The output contains the failure", "true"], ["concurrency", "The number of elements at a time", ""]],
+    ["optional", "A failure does not stop the plan", '"whole"'], ["fallback", "The value after a failure", ""], ["catch", "The output contains the failure", "true"], ["concurrency", "The number of elements at a time", ""], ["at_most", "The number of rounds of a loop", ""]],
   if: [["condition", "The steps run if it is true", ""], ["pattern", "A name for a value that is present, such as Some(x)", '""'], ["value", "The value of the pattern", '""'], ["then", "What runs", "{}"]],
   for: [["pattern", "The name of an element", '""'], ["list", "The list", '""'], ["body", "What runs for each element", "{}"]],
   block: BLOCK, loop: [["last", "The name of the output of the last round", '""'], ...BLOCK, ["while", "The condition for a further round", ""]],

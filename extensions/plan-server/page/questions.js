@@ -209,7 +209,7 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
   if (apart.has(key)) open();
   return card;
 };
-const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");
+export const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");
 // The questions of each step together, in the order of their first questions.
 export const groupsOf = (all, run, most = LIMITS.cards) => {
   const groups = new Map();
@@ -220,7 +220,7 @@ export const groupsOf = (all, run, most = LIMITS.cards) => {
   return [...groups].map(([key, some]) => ({ key, some, run: run ?? some[0].run }));
 };
 // Keys in a question: they move between questions, and choose an answer that the person then confirms.
-const KEYS = { j: "the next question", k: "the previous question", a: "Allow", e: "Edit…", r: "Refuse…" };
+const KEYS = { a: "Allow", e: "Edit…", r: "Refuse…" };
 const pressed = (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select, [aria-disabled=true]")) return;
   const key = event.key.toLowerCase();

@@ -1,7 +1,7 @@
 import { $, announce, bdi, block, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
-import { happened, isOver, listProgress, live } from "./live.js";
+import { happened, isOver, listProgress, live, undoneBy } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { fileOf } from "./report.js";
@@ -202,7 +202,7 @@ const next = (state, over) => {
   }
   if (questions || values) return says("Next, you", listed([questions ? `answer ${plural(questions, "question")}` : null, values ? `send ${plural(values, "value")}` : null].filter(Boolean)), ".", until);
   if (run.waits_for === "server") return says("Next, the server", "tries again to start the run. ", run.refusal ? ["The latest attempt failed: ", prose(run.refusal)] : "");
-  if (state === "waiting") return says("Next, the server", "continues the run at a time of the plan. You can only cancel the run.", until);
+  if (run.waits_for === "time") return says("Next, the server", "continues the run at a time of the plan. You can only cancel the run.", until);
   const now = progressNow();
   return says("Now, the server", now.length ? ["runs ", ...listed(now.slice(0, 5).map(([path, text]) => h("span", {}, stepLink(path), text ? `, ${text}` : ""))), now.length > 5 ? ` and ${plural(now.length - 5, "more step")}` : "", "."] : "starts the next steps.", until);
 };
@@ -231,8 +231,8 @@ $("answer").addEventListener("click", () => {
   $("asked").querySelector("#questions h3, #waits h3")?.focus({ preventScroll: true });
 });
 const cancelled = (run) => {
-  const undone = list(run.undone).filter((one) => one?.status === "completed");
-  return h("p", { class: "neutral" }, h("strong", {}, "Cancelled"), undone.length ? ["; undone: ", ...undone.flatMap(({ undoes }, at) => [at ? ", " : "", stepLink(undoes)])] : "", ".");
+  const undone = [...undoneBy(run).keys()];
+  return h("p", { class: "neutral" }, h("strong", {}, "Cancelled"), undone.length ? ["; undone: ", ...undone.flatMap((undoes, at) => [at ? ", " : "", stepLink(undoes)])] : "", ".");
 };
 const wrong = (error) => {
   const { path, text } = placeOf(error);

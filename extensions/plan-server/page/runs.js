@@ -48,17 +48,19 @@ const rowOf = (run, hasInputs, hasErrors) => {
     showChosen();
   } });
   choose.checked = runs.chosen.has(run.id);
-  const [list_] = list(run.lists);
+  // The list that has not ended, since the others say nothing of the rest of the run.
+  const lists = list(run.lists);
+  const list_ = lists.find(({ ended, elements }) => ended < elements) ?? lists[0];
   return { cells: [
     h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200))),
     h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };
 // The numbers of runs in each state, each a link to the list of these runs.
-const showStates = (states = {}) => {
+const showStates = ({ states = {}, is_exact = true } = {}) => {
   const all = Object.values(states).reduce((sum, count) => sum + count, 0);
-  put($("states"), [states, runs.state, address({})], () => [["", all], ...STATES.map((state) => [state, states[state] ?? 0])].map(([state, count]) =>
-    h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, count.toLocaleString())))));
+  put($("states"), [states, is_exact, runs.state, address({})], () => [["", all], ...STATES.map((state) => [state, states[state] ?? 0])].map(([state, count]) =>
+    h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, `${count.toLocaleString()}${is_exact ? "" : "+"}`)))));
 };
 const load = async (quiet = false) => {
   runs.abort?.abort();
@@ -77,7 +79,7 @@ const load = async (quiet = false) => {
     hide($("welcome"), !isEmpty);
     $("write").classList.toggle("primary", !isEmpty);
     if (isEmpty) showSamples();
-    showStates(said?.count?.states);
+    showStates(said?.count);
     put($("runs"), [all, [...runs.chosen], isFiltered(), runs.sort, runs.next === null], () => {
       const [hasInputs, hasErrors] = ["inputs_text", "error"].map((name) => all.some((run) => run[name]));
       const made = table("Runs", ["Plan", "State", ...(hasInputs ? ["Inputs"] : []), "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], all.map((run) => rowOf(run, hasInputs, hasErrors)));
@@ -109,7 +111,7 @@ const showChosen = () => {
   $("choose-all").indeterminate = chosen.length > 0 && chosen.length < runs.shown.length;
   hide($("choose-all").parentElement, !runs.shown.length);
   hide($("compare-chosen"), chosen.length !== 2);
-  $("compare-chosen").href = `#/compare/${chosen.map(({ id }) => encodeURIComponent(id)).reverse().join("/")}`;
+  $("compare-chosen").href = `#/compare/${chosen.map(({ id }) => encodeURIComponent(id)).join("/")}`;
   for (const [id, some, word] of [["cancel-chosen", chosen.filter((run) => !isOver(run)), "Cancel"], ["retry-chosen", chosen.filter(({ state }) => RETRIED.includes(state)), chosen.every(({ state }) => state !== "failed") ? "Resume" : "Retry"]]) {
     hide($(id), !some.length);
     say($(id), `${word} ${some.length.toLocaleString()}…`);

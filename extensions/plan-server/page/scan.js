@@ -1,5 +1,11 @@
 // A reader of plans that are being typed, which may not be JSON yet.
 
+// Returns the start of the word that ends at a place. A regular expression with `$` would try each character of the text as a start.
+export const startOf = (sign, text, end) => {
+  let start = end;
+  while (start > 0 && sign.test(text[start - 1])) start -= 1;
+  return start;
+};
 const TOKEN = /"(?:[^"\\\n]|\\.)*"?|[{}[\],:]/g;
 const unquoted = (token) => {
   try {
@@ -19,7 +25,7 @@ export const scan = (text, caret = -1) => {
   const stack = [];
   const steps = [];
   const found = { steps, inputs: [], end: -1, at: null, dialect: dialectOf(text) };
-  const [word] = caret < 0 ? [""] : /[\w.-]*$/.exec(text.slice(0, caret));
+  const word = caret < 0 ? "" : text.slice(startOf(/[\w.-]/, text, caret), caret);
   const isPlace = caret >= 0 && /(?:^|[{[,:])\s*$/.test(text.slice(0, caret - word.length));
   const bare = (index) => {
     if (!found.at && isPlace && index >= caret && stack.length) found.at = placeOf(stack, caret - word.length, caret, word, { isBare: true, isKey: isKeyOf(stack.at(-1)) });

@@ -23,15 +23,13 @@ export const took = (ms) => {
 };
 // The time since an instant, in whole seconds. Its text follows the clock.
 const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : took(ms));
-export const since = (value) => {
+const clocked = (value, sign) => {
   const date = instant(value);
-  return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-since": date.getTime() }, age(Date.now() - date)) : "–";
+  return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-sign": sign }, age(sign * (Date.now() - date))) : "–";
 };
+export const since = (value) => clocked(value, 1);
 // The time until an instant. Its text follows the clock.
-export const left = (value) => {
-  const date = instant(value);
-  return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-until": date.getTime() }, age(Math.max(0, date - Date.now()))) : "–";
-};
+export const left = (value) => clocked(value, -1);
 // The time of today as an age, and of other days as a date, each with the whole time as its title.
 export const ago = (value) => {
   const date = instant(value);
@@ -39,8 +37,7 @@ export const ago = (value) => {
   return h("span", {}, since(value), " ago");
 };
 setInterval(() => {
-  for (const one of document.querySelectorAll("time[data-since]")) say(one, age(Date.now() - Number(one.dataset.since)));
-  for (const one of document.querySelectorAll("time[data-until]")) say(one, age(Math.max(0, Number(one.dataset.until) - Date.now())));
+  for (const one of document.querySelectorAll("time[data-sign]")) say(one, age(Number(one.dataset.sign) * (Date.now() - instant(one.dateTime))));
 }, 1000);
 
 // At most six round times from the start of an axis. The last fifth of the axis has no room for a label.

@@ -1,8 +1,8 @@
 // The picture and the timeline of a run.
 
-import { $, cut, h, hide, list, plural, progress, put, say, spoken, tell } from "./dom.js";
+import { $, cut, h, hide, list, plural, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
-import { elementsOf, isOver, live, undoneBy } from "./live.js";
+import { elementsOf, isOver, listProgress, live, undoneBy } from "./live.js";
 import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
@@ -152,9 +152,9 @@ const makeRow = (path, start) => {
 // The progress of a list that runs, and the number of started elements of a list that has ended early.
 const progressOf = (path, step, all, of, isEnded) => {
   if (step?.elements === undefined || live.skipped.size) return "";
-  const { started, ...counts } = elementsOf(path, all, of);
+  const { started } = elementsOf(path, all, of);
   if (isEnded) return started < step.elements ? `, ${started.toLocaleString()} of ${plural(step.elements, "element")} started` : "";
-  return `, ${progress({ elements: step.elements, ...counts })}`;
+  return `, ${listProgress(step)}`;
 };
 const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to, now, over }) => {
   const step = live.steps.get(path);

@@ -1,14 +1,8 @@
 // Answers by keyboard, groups of calls, and the states of a run that others have answered or cancelled.
 
 import assert from "node:assert/strict";
-import { axe, button, close, contrast, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, begin, button, close, contrast, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
 
-const looks = async (page, name) => {
-  await show(page, name);
-  await fits(page);
-  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
-};
-const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 800 }]];
 const start = async (page, steps) => {
   await put(page, JSON.stringify(steps));
   await wait(page, (count) => document.querySelectorAll("#picture .node").length === count, steps.length);
@@ -165,7 +159,7 @@ await test("all steps of a large picture, and many elements", () => stubbed({ pa
 for (const [shape, options] of SHAPES) {
   await test(`a value from the inbox, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
     const page = await open(stub.url, options);
-    for (const step of ["room", "price"]) await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify([{ id: step, intent: `Get the ${step}.`, await: "String" }]), inputs: {}, approve: "each" }) });
+    for (const step of ["room", "price"]) await begin(stub, [{ id: step, intent: `Get the ${step}.`, await: "String" }]);
     await page.click("#to-inbox");
     await wait(page, () => document.querySelectorAll("#inbox-waits .wait").length === 2);
     await says(page, "#inbox-waits .intent", "Get the room.");
@@ -180,8 +174,7 @@ for (const [shape, options] of SHAPES) {
 
   await test(`a retry of all failed runs, ${shape}`, () => stubbed({ pace: 5 }, async (stub) => {
     const page = await open(stub.url, { ...options, at: "#/runs" });
-    const failing = JSON.stringify([{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }]);
-    for (let run = 0; run < 4; run += 1) await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: failing, inputs: {}, approve: "none" }) });
+    for (let run = 0; run < 4; run += 1) await begin(stub, [{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }], "none");
     while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
     await page.evaluate(() => (location.hash = "#/runs?state=failed"));
     await page.click("#choose-all");

@@ -1,7 +1,9 @@
 // The editor while a person types: completion in each dialect, errors after a pause, and invisible characters, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import fs from "node:fs";
+import path from "node:path";
+import { axe, close, contrast, drawn, fits, folder, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const value = (page) => page.$eval("#text", (it) => it.value);
 // Writes a text with the caret at `|`, asks for choices, and returns their names.
@@ -33,6 +35,7 @@ await test("completion in each dialect", () => stubbed({}, async (stub) => {
   await is('{"ste|', ["steps"]);
   await is(`[${MAILS}, {"id": "a", "|"}]`, ["intent", "tool", "arguments", "if", "for"]);
   await is('[{"id": "a", "tool": "x", "policy": {"|"}}]', ["attempts", "backoff", "timeout"]);
+  await is('[{"id": "a", "loop": {}, "policy": {"at|"}}]', ["attempts", "at_most"]);
   await is('{"requestId": "a", "steps": [{"re|"}]}', ["retryCount"]);
   await is('{"name": "a", "inputs": [{"|"}], "steps": []}', ["name", "type", "description"]);
   await is('{"requestId": "a", "steps": [{"tool": "list_mails", "params": {}}, {"tool": "read_mail", "dependsOn": [|]}]}', ["0"]);
@@ -138,9 +141,11 @@ await test("errors wait for a pause", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
-await test("typing in a long plan", () => stubbed({}, async (stub) => {
+// A line of other characters than those of ASCII is measured by the browser.
+for (const word of ["", "Grüße an alle Gäste "]) await test(`typing in a long plan, ${word}`, () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
-  await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
+  const plan = Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 }, ...(word ? { intent: `${word}${at}` } : {}) }));
+  await put(page, word ? `[${plan.map((step) => JSON.stringify(step)).join(",\n")}]` : JSON.stringify(plan, null, 1));
   await drawn(page, 300);
   await new Promise((resolve) => setTimeout(resolve, 1500));
   await page.$eval("#text", (it) => {
@@ -158,6 +163,14 @@ await test("typing in a long plan", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("a long word", async () => {
+  const { scan } = await import(`data:text/javascript,${encodeURIComponent(fs.readFileSync(path.join(folder, "scan.js"), "utf8"))}`);
+  const text = `["${"x".repeat(95_000)}"`;
+  const began = performance.now();
+  scan(text, text.length);
+  assert.ok(performance.now() - began < 500, `the scan takes ${performance.now() - began} ms`);
+});
+
 await test("invisible characters", () => stubbed({}, async (stub) => {
   for (const [name, options] of [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390 }]]) {
     const page = await open(stub.url, options);
@@ -168,9 +181,11 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
     await show(page, `invisible-${name}`);
     await fits(page);
     assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
-    await press(page, "Make the characters visible", "#findings");
+    await press(page, "Escape or remove the characters", "#findings");
     assert.equal(await value(page), '[{"id": "inbox", "tool": "list_mails",\n  "arguments": {"sender": "sarah\\u202elive\\udb40\\udc41"}}]');
     await wait(page, () => !document.querySelector("#findings .is-warning"));
+    await put(page, `"${"\u200b".repeat(120)}"`);
+    await says(page, "#findings .is-warning", "The text contains 120 invisible characters.");
     await close(page);
   }
 }));
@@ -189,20 +204,26 @@ await test("the graph of a plan with errors states no effects", () => stubbed({}
   const page = await open(stub.url);
   const node = (path, kind, y) => `<g class="node ${kind}" data-path="${path}"><rect class="box" x="9" y="${y}" width="90" height="44"/><text class="id">${path}</text></g>`;
   const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("inbox", "acts", 9)}${node("room", "waits", 99)}</svg>`;
+  let said = { dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", step: "room", labels: [] }], plan: null, draft };
   await page.setRequestInterception(true);
-  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json",
-    body: JSON.stringify({ dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", step: "room", labels: [] }], plan: null, draft }) }) : request.continue()));
+  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json", body: JSON.stringify(said) }) : request.continue()));
   await put(page, "[1]");
   await drawn(page, 2);
   assert.deepEqual(await page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent)), ["waits for a value", "has errors"]);
   const [neutral, stroke] = await page.evaluate(() => [getComputedStyle(document.body).getPropertyValue("--not-started"), getComputedStyle(document.querySelector('#picture [data-path="inbox"]')).getPropertyValue("--tone")]);
   assert.equal(stroke, neutral);
+  // A text without a graph keeps the graph of an earlier text, whether or not the text is JSON.
+  said = { dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", labels: [] }], plan: null, draft: null };
+  await put(page, "{}");
+  await says(page, "#picture-old", "This is the graph of an earlier text.");
+  assert.doesNotMatch(await text(page, "#picture-old"), /JSON/);
   await close(page);
 }));
 
 await test("the editor is the wider column", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
-  assert.ok(await page.$eval("#editor", (it) => it.getBoundingClientRect().width > 740));
+  const [editor, graph] = await page.$$eval("#editor-view > .column", (all) => all.map((it) => it.getBoundingClientRect().width));
+  assert.ok(editor > graph, `${editor} and ${graph}`);
   await close(page);
 }));
 

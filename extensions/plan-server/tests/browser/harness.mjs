@@ -135,6 +135,15 @@ export const axe = async (page, within = null, rules = {}) => {
   const { violations } = await page.evaluate((within, rules) => self.axe.run(within ?? document, { iframes: false, preload: false, rules }), within, rules);
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map((node) => node.html.slice(0, 200)).join(" | ")}`);
 };
+// Checks the page as it is now, in one of its shapes.
+export const looks = async (page, name) => {
+  await show(page, name);
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+};
+export const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 800 }]];
+// Starts a run without the page.
+export const begin = (stub, steps, approve = "each") => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve }) });
 
 export async function test(name, run) {
   if (process.env.ONLY && !name.includes(process.env.ONLY)) return;

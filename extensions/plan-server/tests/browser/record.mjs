@@ -1,4 +1,4 @@
-// Records `recording.svg` in the folder for screenshots: a misspelled field, a run, an approval, the kill of the server, and the rest of the run.
+// Records `recording.svg` in the folder for screenshots, if a folder is given: a misspelled field, a run, an approval, the kill of the server, and the rest of the run.
 // All frames are screenshots of the page of the real server.
 
 import fs from "node:fs";
@@ -86,6 +86,6 @@ await test("the recording", () => served(async (server) => {
   await wait(page, () => document.querySelectorAll("#live .node.completed").length === 3);
   await page.evaluate(() => scrollTo(0, 0));
   await take("Done: each call ran once", 4);
-  fs.writeFileSync(path.join(shown, "recording.svg"), svg(frames));
+  if (shown) fs.writeFileSync(path.join(shown, "recording.svg"), svg(frames));
   console.log(`recorded ${frames.reduce((sum, { seconds }) => sum + seconds, 0)} seconds`, await text(page, "#run-facts"));
 }));

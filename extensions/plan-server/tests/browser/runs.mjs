@@ -1,7 +1,7 @@
 // Runs, their steps and their questions, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, downloads, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, begin, close, contrast, downloads, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the whole way", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
@@ -145,7 +145,7 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
 
   // The list: filters and pages.
   for (let run = 0; run < 105; run += 1) {
-    await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"list_mails"}]', inputs: {}, approve: "none" }) });
+    await begin(stub, [{ id: "a", tool: "list_mails" }], "none");
   }
   await page.click("#to-runs");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 100);
@@ -253,10 +253,9 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await wait(page, () => [...document.querySelectorAll("#timeline .row.inner.failed")].filter((it) => it.textContent.includes("refused: not to everybody")).length === 3);
 
   // The inbox has the questions of all runs, and the runs that wait for a value.
-  const begin = (steps) => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve: "each" }) });
-  await begin([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
-  await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
-  await begin([{ id: "value", await: "String" }]);
+  await begin(stub, [{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
+  await begin(stub, [{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
+  await begin(stub, [{ id: "value", await: "String" }]);
   // Nobody waits for a person in a run that waits for a time.
   stub.runs.set("r0009", { ...stub.runs.get("r0001"), id: "r0009", plan: "a pause", state: "waiting", ended: null, questions: [], waits: [], error: null });
   await page.click("#to-inbox");
@@ -556,12 +555,16 @@ await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
   // A step that has not started again has no times, and no report of the first attempt.
   await wait(page, () => [...document.querySelectorAll("#timeline .row")].some((row) => row.textContent.includes("two")));
   assert.deepEqual(await page.$$eval("#timeline .row", (all) => all.filter((row) => row.textContent.includes("two")).map((it) => [it.querySelector(".said").innerText.trim(), it.querySelectorAll("i").length])), [["not started", 0]]);
-  // A step that waits began to wait after the retry, whatever start its events tell.
-  made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, 0, null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
+  // A step began at the time that the server tells, even if the rest of its list began before the retry.
+  made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, Date.now() - 6_000 - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
     decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
   await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
   await says(page, "#timeline .idle", "The axis leaves out 9 min 5");
   await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
+  const { began, decisions } = stub.runs.get("r0009");
+  made(stub, "r0010", "running", [["all", false]], [["all", "running", 1, Date.parse(began) - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began, decisions });
+  await page.evaluate(() => (location.hash = "#/runs/r0010?step=all"));
+  await wait(page, () => /Started.* 10 min so far/.test(document.querySelector("#step-details dl")?.textContent));
   await close(page);
 }));
 

@@ -298,7 +298,7 @@ await test("the server, several runs at once", () => served(async (server) => {
   await says(page, "#runs", "for an answer");
   await page.click("#choose-all");
   await press(page, "Cancel 2…");
-  await press(page, "Cancel the runs", "#all-dialog");
+  await press(page, "Cancel the run", "#all-dialog");
   await says(page, "#states", "Cancelled 2");
   await page.click("#states a[href*=cancelled]");
   await wait(page, () => [...document.querySelectorAll("#runs tbody a")].map((it) => it.textContent).join("") === "de");
