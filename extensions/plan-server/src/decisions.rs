@@ -423,7 +423,7 @@ mod tests {
         let all = Decisions::open(&folder).unwrap();
         all.retries("as-1").unwrap();
         let long = "x".repeat(1 << 20);
-        for number in 0..2 * limits::ASKED >> 20 {
+        for number in 0..(2 * limits::ASKED) >> 20 {
             all.asked("as-2", "sent", &format!("{number} {long}"));
         }
         let all = Decisions::open(&folder).unwrap();

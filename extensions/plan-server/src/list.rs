@@ -331,9 +331,10 @@ impl Search<'_> {
             all.reverse();
         }
         let next = skipped.saturating_add(limit);
-        let next = match next < all.len() {
-            true => Some(format!("{next}:{after}")),
-            false => (!is_whole).then(|| format!("0:{last}")),
+        let next = if next < all.len() {
+            Some(format!("{next}:{after}"))
+        } else {
+            (!is_whole).then(|| format!("0:{last}"))
         };
         let page = all.into_iter().skip(skipped).take(limit);
         Ok((page.map(|(run, _)| run).collect(), next))
