@@ -39,12 +39,13 @@ const spokenOf = (node) => {
   for (const text of texts) text.before(" ");
   const visible = texts.map((text) => text.textContent);
   let at = 0;
-  const isIn = (text) => {
+  const isIn = (text, nth) => {
     const found = whole.indexOf(text.replace(/…$/, ""), at);
     at = found + text.length;
-    // The name contains the visible text with its sign for the hidden rest.
-    if (found >= 0 && text.endsWith("…")) whole = `${whole.slice(0, at - 1)}…${whole.slice(at - 1)}`;
-    return found >= 0;
+    if (!text.endsWith("…") || found < 0) return found >= 0;
+    // The name contains the visible text with its sign for the hidden rest. Before further text, the rest would be in between.
+    whole = nth < texts.length - 1 ? whole : `${whole.slice(0, at - 1)}…${whole.slice(at - 1)}`;
+    return nth === texts.length - 1;
   };
   let whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
   return visible.every(isIn) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
