@@ -22,7 +22,7 @@ export const editor = {
   checked: null, // what was checked last
   before: text.value,
   at: -1,
-  rows: {}, // the rows of measured lines, and the width of the text area
+  rows: new Map(), // the rows of measured lines
   isPlain: false, // the text has no colors
   marked: new Map(), // the lines with an underlined part, with their colors
   mine: null, // the text that a sample has replaced
@@ -158,25 +158,22 @@ export const measure = () => {
   editor.columns = Math.max(1, Math.floor(width / (range.getBoundingClientRect().width || 7.8) + 0.01));
   // Each character of ASCII has the width of one column, and no character is wider than four. The browser measures other lines, and the page estimates the rest of many such lines.
   // Lines that the browser has measured at this width keep their rows.
-  const known = editor.rows.width === width ? editor.rows.measured : new Map();
-  const measured = new Map();
+  const known = editor.rows;
+  editor.rows = new Map();
   let left = LIMITS.marks;
   let row = 0;
   editor.tops = editor.starts.map((start, line) => {
     const before = row;
     const content = text.value.slice(start, (editor.starts[line + 1] ?? text.value.length + 1) - 1);
     if (content.length * 4 > editor.columns && !/^[ -~]*$/.test(content) && (left -= 1) > 0) {
-      if (!known.has(content)) {
-        probe.textContent = content;
-        known.set(content, Math.max(1, Math.round(probe.offsetHeight / editor.line)));
-      }
-      measured.set(content, known.get(content));
-      row += known.get(content);
+      const key = `${width} ${content}`;
+      if (!known.has(key)) probe.textContent = content;
+      editor.rows.set(key, known.get(key) ?? Math.max(1, Math.round(probe.offsetHeight / editor.line)));
+      row += editor.rows.get(key);
     } else row += Math.max(1, Math.ceil(content.length / editor.columns));
     return before;
   });
   probe.remove();
-  editor.rows = { width, measured };
 };
 const edited = () => {
   if (!editor.before.trim() && text.value.trim()) say($("findings-count"), "");

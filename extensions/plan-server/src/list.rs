@@ -248,55 +248,20 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a page of the newest runs after the run `before`, and the run after which the next page begins.
-    fn newest(
+    /// Returns a page of runs, and the place of the next page: the last compared run, or the number of sorted runs before the page, as in `25:as-1`.
+    /// If the search for sorted runs ends early, the runs before and after the last compared run are sorted by themselves.
+    fn page(
         &self,
         mut filter: RunFilter,
         limit: usize,
     ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
-        if let Some(before) = given(self.asked.before.as_ref()) {
-            match self.state.find(before)? {
-                Some(run) => filter = filter.after(run.number),
-                None => return Ok((Vec::new(), None)),
-            }
-        }
-        // The next page begins after the last run that was compared.
-        let (mut runs, mut next) = (Vec::new(), None);
-        let is_whole = self.each(filter, |run, found| {
-            let is_found = found.is_some_and(|found| self.asked.has_state(found));
-            if is_found && runs.len() == limit {
-                return false;
-            }
-            if is_found {
-                runs.push(run.clone());
-            }
-            next = Some(run.id.clone());
-            true
+        let order = given(self.asked.sort.as_ref()).filter(|it| *it != "-began");
+        let place = given(self.asked.before.as_ref()).unwrap_or_default();
+        let (skipped, after) = place.split_once(':').unwrap_or(("0", place));
+        let skipped: usize = skipped.parse().map_err(|_| {
+            let message = format!("`{}` is not a page (parameter `before`)", short(place));
+            Problem::bad(message, "Send `next` of the previous page.")
         })?;
-        Ok((runs, next.filter(|_| !is_whole)))
-    }
-
-    /// Returns a page of the sorted runs, and the place of the next page, such as `25:` in the newest runs. If the search ends early, its runs are
-    /// sorted, and `0:` with the id of the last run is the place of the older runs.
-    fn sorted(
-        &self,
-        mut filter: RunFilter,
-        order: &str,
-        limit: usize,
-    ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
-        let place = given(self.asked.before.as_ref()).unwrap_or("0:");
-        let read = place.split_once(':');
-        let read = read.and_then(|(at, after)| Some((at.parse::<usize>().ok()?, after)));
-        let Some((skipped, after)) = read else {
-            let message = format!(
-                "`{}` is not a page of a sorted list (parameter `before`)",
-                short(place)
-            );
-            return Err(Problem::bad(
-                message,
-                "Send `next` of the previous page, with the same `sort`.",
-            ));
-        };
         if !after.is_empty() {
             match self.state.find(after)? {
                 Some(run) => filter = filter.after(run.number),
@@ -305,39 +270,48 @@ impl Search<'_> {
         }
         let (mut all, mut last) = (Vec::new(), String::new());
         let is_whole = self.each(filter, |run, found| {
-            if let Some(found) = found.filter(|found| self.asked.has_state(found)) {
-                all.push((run.clone(), found));
+            let found = found.filter(|found| self.asked.has_state(found));
+            if found.is_some() && order.is_none() && all.len() == limit {
+                return false;
             }
+            all.extend(found.map(|found| (run.clone(), found)));
             last.clone_from(&run.id);
             true
         })?;
-        let ending = SystemTime::now();
-        let took = |run: &RunSummary| {
-            let ended = run.ended.unwrap_or(ending);
-            ended.duration_since(run.began).unwrap_or(Duration::ZERO)
-        };
-        // Equal runs keep their order, so that the newest run comes first.
-        let is_reversed = order.starts_with('-');
-        if is_reversed {
-            all.reverse();
-        }
-        match order.trim_start_matches('-') {
-            "took" => all.sort_by_cached_key(|(run, _)| took(run)),
-            "state" => all.sort_by_key(|(_, state)| *state),
-            "plan" => all.sort_by_cached_key(|(run, _)| run.plan.to_lowercase()),
-            _ => all.sort_by_key(|(run, _)| run.began),
-        }
-        if is_reversed {
-            all.reverse();
+        if let Some(order) = order {
+            sort(&mut all, order);
         }
         let next = skipped.saturating_add(limit);
         let next = if next < all.len() {
             Some(format!("{next}:{after}"))
         } else {
-            (!is_whole).then(|| format!("0:{last}"))
+            (!is_whole).then_some(last)
         };
         let page = all.into_iter().skip(skipped).take(limit);
         Ok((page.map(|(run, _)| run).collect(), next))
+    }
+}
+
+/// Sorts runs and their states, which have the newest run first.
+fn sort(all: &mut [(RunSummary, &'static str)], order: &str) {
+    let ending = SystemTime::now();
+    let took = |run: &RunSummary| {
+        let ended = run.ended.unwrap_or(ending);
+        ended.duration_since(run.began).unwrap_or(Duration::ZERO)
+    };
+    // Equal runs keep their order, so that the newest run comes first.
+    let is_reversed = order.starts_with('-');
+    if is_reversed {
+        all.reverse();
+    }
+    match order.trim_start_matches('-') {
+        "took" => all.sort_by_cached_key(|(run, _)| took(run)),
+        "state" => all.sort_by_key(|(_, state)| *state),
+        "plan" => all.sort_by_cached_key(|(run, _)| run.plan.to_lowercase()),
+        _ => all.sort_by_key(|(run, _)| run.began),
+    }
+    if is_reversed {
+        all.reverse();
     }
 }
 
@@ -354,10 +328,7 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<ListQuery>) ->
                 began: Instant::now(),
             };
             let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
-            let (runs, next) = match given(asked.sort.as_ref()).filter(|it| *it != "-began") {
-                Some(order) => search().sorted(filter.clone(), order, limit)?,
-                None => search().newest(filter.clone(), limit)?,
-            };
+            let (runs, next) = search().page(filter.clone(), limit)?;
             let json = |run: &RunSummary| {
                 let mut json = state.run_json(run);
                 json["error"] = error(state, run)?;
@@ -426,6 +397,7 @@ mod tests {
         let page = |before: Option<String>, is_late: bool| {
             let asked = ListQuery {
                 before,
+                sort: Some("plan".to_owned()),
                 ..ListQuery::default()
             };
             let search = Search {
@@ -440,14 +412,12 @@ mod tests {
                     },
             };
             let filter = RunFilter::new().newest_first();
-            let (runs, next) = search
-                .sorted(filter, "plan", 2)
-                .unwrap_or_else(|_| panic!("no page"));
+            let (runs, next) = search.page(filter, 2).unwrap_or_else(|_| panic!("no page"));
             let ids: Vec<String> = runs.into_iter().map(|run| run.id).collect();
             (ids.join(" "), next)
         };
         let (first, next) = page(None, true);
-        assert_eq!((&*first, next.as_deref()), ("ns-c", Some("0:ns-c")));
+        assert_eq!((&*first, next.as_deref()), ("ns-c", Some("ns-c")));
         let (rest, next) = page(next, false);
         assert_eq!((&*rest, next), ("ns-b ns-a", None));
         let (first, next) = page(None, false);

@@ -212,9 +212,7 @@ impl Subscriber {
             None => Happened::Changed,
         }
     }
-}
 
-impl Subscriber {
     /// Returns the remaining events of a run that has ended.
     pub(crate) fn rest(&mut self) -> Vec<Bytes> {
         use broadcast::error::TryRecvError::Lagged;

@@ -52,8 +52,7 @@ pub(crate) async fn page(
             progress(&report, "", Duration::ZERO, &mut events);
             let undone = undone(&plan, &report);
             let remains = match run.state {
-                _ if run.ended.is_none() => Vec::new(),
-                RunState::Done => Vec::new(),
+                RunState::Running | RunState::Done => Vec::new(),
                 _ => {
                     let steps = view::steps(&plan, state.server.toolbox().contracts());
                     not_undone(&steps, &undone, &events)

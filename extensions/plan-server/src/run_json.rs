@@ -119,7 +119,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     json["waits"] = json!([]);
     json["undone"] = json!([]);
     json["not_undone"] = json!([]);
-    json["error"] = Value::Null;
+    json["report"] = Value::Null;
     match report {
         Ok(report) => {
             if run.ended.is_none() {
@@ -152,7 +152,6 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
         }
         Err(problem) => {
             json["error"] = problem.message().into();
-            json["report"] = Value::Null;
         }
     }
     Ok(json)
