@@ -82,11 +82,14 @@ export const openCompare = async (id, other) => {
     const both = await Promise.all([get(id), other ? get(other) : null]);
     const [a, b] = both[1] && instant(both[1].began) < instant(both[0].began) ? both.toReversed() : both;
     const runs = b ? [] : list((await api(`/api/runs?limit=${LIMITS.page}&plan=${encodeURIComponent(a.plan ?? "")}`, { signal }))?.runs);
+    const plans = b ? await Promise.all([a, b].map(({ id }) => api(`/api/runs/${encodeURIComponent(id)}/plan`, { signal }).catch(() => null))) : [];
     if (signal.aborted) return;
     say($("compare-title"), b ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
     if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has the latest runs of plans with this name."), choices(id, runs)].flat());
-    put($("compare-runs"), [a.id, b.id], () => [a.plan === b.plan ? null : h("p", { class: "hint" }, "These runs are of different plans."),
+    const same = plans.every((plan) => plan?.text !== undefined) ? plans[0].text === plans[1].text : null;
+    const note = a.plan !== b.plan ? "These runs are of different plans." : same === null ? "The plans of these runs cannot be compared." : same ? "" : "The plan has changed between these runs. To read a plan, open its run and choose “Edit this plan”.";
+    put($("compare-runs"), [a.id, b.id], () => [note ? h("p", { class: "hint" }, note) : null,
       table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lastedOf(run)] })))].flat());
     put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));
     put($("compare-steps"), [a.id, b.id], () => steps(a, b));

@@ -10,7 +10,7 @@ import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
 import { showReport } from "./report.js";
 import { closeRuns, openRuns } from "./runs.js";
-import { session, takeToken, token } from "./server.js";
+import { noticed, Refused, session, takeToken, token } from "./server.js";
 import { loadTools } from "./tools.js";
 import { kept } from "./store.js";
 
@@ -37,6 +37,7 @@ const route = (focus = false) => {
   }
   if (view === "run-view") $("to-runs").setAttribute("aria-current", "true");
   $("notices").replaceChildren();
+  if (token && view === "runs-view" && !/^(#\/?(runs.*)?)?$/.test(location.hash)) noticed(new Refused(404, { error: { message: "there is no page at this address", help: "This is the list of runs." } }));
   closeRuns();
   if (view !== "run-view") closeRun();
   watchInbox(Boolean(token), view);

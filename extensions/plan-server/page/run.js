@@ -222,7 +222,8 @@ const failedElements = () => Object.entries(Object.groupBy(live.order.filter((pa
 const earlier = ({ at, attempts }) => {
   const bad = list(attempts).filter((one) => one?.error);
   const rest = list(attempts).length - bad.length;
-  return h("div", {}, h("p", { class: "hint" }, "Until the retry at ", time(at), rest ? `, with ${plural(rest, "further attempt")} of repeated steps` : "", ":"),
+  const others = rest ? plural(rest, bad.length ? "further attempt" : "attempt") : "no attempt";
+  return h("div", {}, h("p", { class: "hint" }, "Until the retry at ", time(at), bad.length ? (rest ? `, with ${others} of repeated steps:` : ":") : `: ${others} of repeated steps, and no failure.`),
     h("ul", { class: "items" }, folded(bad, ({ path, error }) => [path.replaceAll(/\[\d+\]/g, ""), error], ({ path, attempt, error }) => [stepLink(path), attempt ? `, attempt ${attempt}` : "", " ", stateLike("failed"), h("p", { class: "error" }, prose(error))],
       ([{ path, error }], count) => [`${count} attempts of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " ", stateLike("failed"), " ", prose(error)])));
 };

@@ -217,6 +217,7 @@ for (const [shape, options] of SHAPES) {
     await page.click("#compare-runs td a, #compare-runs th a");
     await says(page, "#compare-title", "Two runs of mail");
     assert.match(page.url(), /#\/compare\/r0002\/r0001$/);
+    await says(page, "#compare-runs .hint", "The plan has changed between these runs.");
     // The differing input and step are listed, and equal ones are counted.
     await says(page, "#compare-inputs pre", "Ada");
     await says(page, "#compare-inputs pre", "Sarah");
@@ -229,6 +230,8 @@ for (const [shape, options] of SHAPES) {
     // The address shows the comparison again.
     await page.reload();
     await says(page, "#compare-steps", "the line was busy");
+    await page.evaluate(() => (location.hash = "#/nosuch"));
+    await says(page, "#notices", "There is no page at this address");
     await close(page);
   }));
 }
