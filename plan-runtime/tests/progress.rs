@@ -78,6 +78,9 @@ fn a_line_for_each_step_that_runs() {
         "{at_start}"
     );
     assert!(at_start.contains("Fetch them."), "{at_start}");
+    // The time passes without an event.
+    let (_, waited) = shown(0, "steps, 1s");
+    assert!(!waited.contains("steps, 0s"), "{waited}");
     let (_, later) = shown(3, "attempt 2 in 7s");
     assert!(later.contains("2/4"), "{later}");
     assert!(later.contains("attempt 2 in 7s"), "{later}");

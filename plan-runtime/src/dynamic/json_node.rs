@@ -156,6 +156,17 @@ pub(super) fn one_line(json: &str) -> String {
     text
 }
 
+/// Returns JSON of the document, which may be inside of a string, on one line.
+pub(super) fn outside(json: &str) -> Option<String> {
+    let all = on_one_line(json)?;
+    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_json(json) {
+        return Some(all);
+    }
+    let text: String = serde_json::from_str(&format!("\"{json}\"")).ok()?;
+    is_json(&text).then(|| on_one_line(&text))?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,15 +216,4 @@ mod tests {
             assert!(JsonNode::of(text, &source).unwrap().text().is_err());
         }
     }
-}
-
-/// Returns JSON of the document, which may be inside of a string, on one line.
-pub(super) fn outside(json: &str) -> Option<String> {
-    let all = on_one_line(json)?;
-    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_json(json) {
-        return Some(all);
-    }
-    let text: String = serde_json::from_str(&format!("\"{json}\"")).ok()?;
-    is_json(&text).then(|| on_one_line(&text))?
 }

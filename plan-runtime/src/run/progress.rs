@@ -39,6 +39,8 @@ struct BarState {
     failed: usize,
 }
 
+/// The time between two drawings of a bar, whose time passes without an event.
+const TICK: Duration = Duration::from_millis(100);
 const PLAN: &str = "{prefix:.bold} [{bar:30}] {pos}/{len} steps, {elapsed} {msg}";
 const STEP: &str = "  {spinner} {prefix} {elapsed} {wide_msg:.dim}";
 const LIST: &str = "  {spinner} {prefix} [{bar:20}] {pos}/{len} {elapsed} {wide_msg:.dim}";
@@ -117,7 +119,7 @@ impl Observer for Progress {
         let bar = self.bars.add(ProgressBar::new(plan.steps.len() as u64));
         bar.set_style(style(PLAN));
         bar.set_prefix(MessageName(&plan.name).to_string());
-        bar.tick();
+        bar.enable_steady_tick(TICK);
         let mut state = locked(&self.state);
         *state = BarState::default();
         state.plan = Some(bar);
@@ -142,7 +144,7 @@ impl Observer for Progress {
         bar.set_style(style(STEP));
         bar.set_prefix(step.to_string());
         bar.set_message(print::Line(step.step().intent.trim()).to_string());
-        bar.enable_steady_tick(Duration::from_millis(100));
+        bar.enable_steady_tick(TICK);
         locked(&self.state).steps.insert(step.index(), bar);
     }
 

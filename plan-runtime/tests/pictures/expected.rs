@@ -127,7 +127,7 @@ flowchart TB
     assert_eq!(
         dot,
         r##"digraph "answer" {
-  graph [rankdir=TB, compound=true, fontname="sans-serif"];
+  graph [rankdir=TB, compound=true, fontname="sans-serif", label="answer", labelloc=t];
   node [shape=box, fontname="sans-serif"];
   edge [fontname="sans-serif", fontsize=11];
   input_sender [label="sender: String", shape=parallelogram];
@@ -224,7 +224,7 @@ flowchart TB
     assert_eq!(
         dot,
         r##"digraph "flow" {
-  graph [rankdir=TB, compound=true, fontname="sans-serif"];
+  graph [rankdir=TB, compound=true, fontname="sans-serif", label="flow", labelloc=t];
   node [shape=box, fontname="sans-serif"];
   edge [fontname="sans-serif", fontsize=11];
   input_mails [label="mails: Vec<Mail>", shape=parallelogram];

@@ -48,6 +48,22 @@ plan `test`: 5 steps in 350 ms: 2 completed, 1 recovered, 1 failed, 1 blocked
     );
 }
 
+/// A list of many elements names the first failure, and counts all failures.
+#[test]
+fn failed_elements_are_counted() {
+    let keys = list(["x", "y", "z"].map(string).to_vec());
+    let caught = Policy::DEFAULT.optional(plan_runtime::plan::Optional::Each);
+    let all = step("all", each(keys, act(local(0))), &[]);
+    let plan = plan(vec![with(all, caught)]);
+    let stage = ["x", "z"].into_iter().fold(Stage::default(), |stage, key| {
+        stage.with(key, &[(10, End::Permanent)])
+    });
+    let (_, report) = stage.play(stage.run::<Value>(&plan).with_report());
+    let shown = report.to_string();
+    let note = "[0]: x is gone (3 calls) [2 of 3 elements failed]";
+    assert!(shown.contains(note), "{shown}");
+}
+
 #[test]
 fn for_programs() {
     let report = report();

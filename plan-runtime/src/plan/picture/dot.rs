@@ -10,11 +10,13 @@ pub(super) fn write(
     direction: &str,
     content: &Content,
 ) -> Result {
-    writeln!(f, "digraph {} {{", DotText(&[Line(name).to_string()]))?;
+    let title = &[Line(name).to_string()];
+    let title = DotText(title);
+    writeln!(f, "digraph {title} {{")?;
     // Edges end at frames only with this setting.
     writeln!(
         f,
-        "  graph [rankdir={direction}, compound=true, fontname=\"sans-serif\"];"
+        "  graph [rankdir={direction}, compound=true, fontname=\"sans-serif\", label={title}, labelloc=t];"
     )?;
     writeln!(f, "  node [shape=box, fontname=\"sans-serif\"];")?;
     writeln!(f, "  edge [fontname=\"sans-serif\", fontsize=11];")?;

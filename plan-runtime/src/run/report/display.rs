@@ -109,6 +109,22 @@ impl Widths {
         widths
     }
 
+    /// Returns the names of the columns, if there is room.
+    fn header(&self, columns: usize) -> Option<String> {
+        let names = [
+            ("step", self.id),
+            ("tool", self.tool),
+            ("status", self.status),
+        ];
+        let names = names.map(|(name, columns)| {
+            let fits = name.len() <= columns;
+            format!("{:columns$}", if fits { name } else { "" })
+        });
+        let times = self.started + " + ".len() + self.took;
+        let header = format!("  {}  {:>times$}", names.join("  "), "start + time");
+        (header.len() <= columns).then_some(header)
+    }
+
     /// Returns the width of the columns before the bar, with the gap after them.
     fn before_bar(&self) -> usize {
         let times = self.started + " + ".len() + self.took;
@@ -233,6 +249,10 @@ impl Report {
         }
         let rows: Vec<ReportRow> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
         let widths = Widths::of(&rows, columns);
+        // A report in a log has no header, because programs read its lines.
+        if columns < usize::MAX && !rows.is_empty() {
+            lines.extend(widths.header(columns).map(|it| paint(Tone::Quiet, &it)));
+        }
         for row in &rows {
             row.write(&widths, (self.duration, columns), paint, &mut lines);
         }
@@ -365,11 +385,15 @@ impl StepReport {
         }
         let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
         let what = if in_list { "calls" } else { "attempts" };
+        let (failed, all) = self.failed_elements();
+        let failed =
+            (failed.len() > 1).then(|| format!("{} of {all} elements failed", failed.len()));
         let note = with_calls(note, self.attempts.len(), what);
         let amounts = self
             .amounts()
             .map(|(name, value)| format!("{name}: {value}"));
         let is_changed = self.attempts.iter().any(|it| it.is_changed);
+        let amounts = failed.into_iter().chain(amounts);
         let amounts = amounts.chain(is_changed.then(|| "changed arguments".to_owned()));
         let amounts = amounts.chain(self.waits_in_words());
         let amounts = amounts.collect::<Vec<_>>().join(", ");

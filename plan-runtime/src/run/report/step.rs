@@ -164,7 +164,6 @@ impl StepReport {
     }
 
     /// Returns the elements whose last attempt has failed, and the number of all elements.
-    #[cfg(feature = "html")]
     pub(super) fn failed_elements(&self) -> (Vec<&[usize]>, usize) {
         let mut last = std::collections::BTreeMap::new();
         for attempt in self.attempts.iter().filter(|it| !it.element.is_empty()) {

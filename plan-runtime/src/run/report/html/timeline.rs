@@ -17,7 +17,7 @@ const LEAST_BAD: f64 = 0.6;
 /// The least time without a running step that the axis leaves out.
 const IDLE: Duration = Duration::from_secs(1);
 /// The width of a letter, in percent of a narrow track.
-const LETTER: f64 = 1.4;
+const LETTER: f64 = 1.9;
 /// The largest number of concurrent attempts that are drawn below each other.
 const LANES: usize = 6;
 
