@@ -248,18 +248,18 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a page of runs, and the place of the next page: the last compared run, or the number of sorted runs before the page, as in `25:as-1`.
-    /// If the search for sorted runs ends early, the runs before and after the last compared run are sorted by themselves.
+    /// Returns a page of runs and the start of the next page. The start contains the last compared run (`as-1`), with a number of sorted runs (`25:as-1`).
+    /// A search for sorted runs can end early. The next page then sorts the older runs.
     fn page(
         &self,
         mut filter: RunFilter,
         limit: usize,
     ) -> Result<(Vec<RunSummary>, Option<String>), Problem> {
         let order = given(self.asked.sort.as_ref()).filter(|it| *it != "-began");
-        let place = given(self.asked.before.as_ref()).unwrap_or_default();
-        let (skipped, after) = place.split_once(':').unwrap_or(("0", place));
+        let start = given(self.asked.before.as_ref()).unwrap_or_default();
+        let (skipped, after) = start.split_once(':').unwrap_or(("0", start));
         let skipped: usize = skipped.parse().map_err(|_| {
-            let message = format!("`{}` is not a page (parameter `before`)", short(place));
+            let message = format!("`{}` is not a page (parameter `before`)", short(start));
             Problem::bad(message, "Send `next` of the previous page.")
         })?;
         if !after.is_empty() {
@@ -292,7 +292,7 @@ impl Search<'_> {
     }
 }
 
-/// Sorts runs and their states, which have the newest run first.
+/// Sorts runs and their states. The first run is the newest run.
 fn sort(all: &mut [(RunSummary, &'static str)], order: &str) {
     let ending = SystemTime::now();
     let took = |run: &RunSummary| {
@@ -385,7 +385,7 @@ mod tests {
     use std::time::Instant;
     use tokio::runtime::Runtime;
 
-    /// A search that ends early sorts its part of the runs, and the next page continues the search.
+    /// The next page continues a long search.
     #[test]
     fn a_sorted_list_continues_a_long_search() {
         let runtime = Runtime::new().unwrap();
