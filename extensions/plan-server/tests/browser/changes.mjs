@@ -278,7 +278,7 @@ if (process.env.PLAN_SERVER) {
     await says(page, "#questions h3", "sent");
     // The call has not begun, since a person has not allowed it.
     await page.click('#live [data-path="sent"] .box');
-    await says(page, "#step-details .attempts", "waiting for you");
+    await says(page, "#step-details", "The step waits for you.");
     assert.doesNotMatch(await text(page, "#step-card"), /running/);
     await page.click("#step-close");
     await press(page, "Edit…", "#questions");
