@@ -3,6 +3,7 @@
 //! Kinds, presence, listed values, elements and members are compared, and the bounds and lengths of known values. Patterns and formats are not compared.
 
 use super::mismatch::{Mismatch, Reason};
+use super::together::is_one_case;
 use super::work::Pair;
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::resolve::describe;
@@ -52,8 +53,6 @@ impl Type<'_> {
             depth: 0,
             seen: HashMap::new(),
             order: Vec::new(),
-            kept: Vec::new(),
-            in_case: false,
         };
         let found = inclusion.types(self, takes, nullable)?;
         if let Some(pair) = pair {
@@ -70,10 +69,6 @@ pub(super) struct Inclusion<'w> {
     seen: HashMap<Rc<Pair>, Option<Mismatch>>,
     /// The pairs whose results rely on the assumption that other pairs fit, in the order of their comparison.
     order: Vec<Rc<Pair>>,
-    /// Literals whose addresses are in `seen`.
-    pub(super) kept: Vec<Rc<Value>>,
-    /// The compared value is a case of a larger value.
-    pub(super) in_case: bool,
 }
 
 /// The first certain mismatch, or else the first mismatch.
@@ -272,14 +267,13 @@ impl Inclusion<'_> {
             && part == Types::OBJECT
             && let Some(tagged) = self.tagged(form, others)?
         {
-            nearest = tagged;
+            return Ok(tagged);
         }
-        match nearest {
-            Some(nearest) if others.len() > 1 && !nearest.is_unknown() => {
-                self.together(form, part, others, nearest)
-            }
-            nearest => Ok(nearest),
+        let is_certain = nearest.as_ref().is_some_and(|it| !it.is_unknown());
+        if others.len() > 1 && is_certain && !is_one_case(form, 0) {
+            return Ok(Some(Mismatch::of(Reason::ManyCases)));
         }
+        Ok(nearest)
     }
 
     /// Compares two objects except for one member.
@@ -289,36 +283,12 @@ impl Inclusion<'_> {
         takes: &Form<'_>,
         but: Option<&str>,
     ) -> Found {
-        let required = takes.required();
-        let sure: HashSet<&str> = given.required().into_iter().collect();
-        let names = given.names();
-        self.work.spend(required.len() + sure.len() + names.len())?;
+        let (required, names) = (takes.required(), given.names());
+        self.work.spend(required.len() + names.len())?;
         let mut first = First::default();
-        for name in &required {
-            let missing = |always| {
-                let name = (*name).to_owned();
-                Mismatch::of(Reason::Missing { name, always })
-            };
-            let property = given.property(name);
-            if let Property::Type(ty) = &property {
-                self.work.spend(ty.cost())?;
-            }
-            let found = match property {
-                Property::Closed | Property::Unlisted => Some(missing(true)),
-                Property::Type(ty) if ty.forms().is_empty() || ty.types().is_empty() => {
-                    Some(missing(true))
-                }
-                Property::Open => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
-                Property::Type(_) if sure.contains(name) => None,
-                Property::Type(_) => match given.presence_of_optional(name) {
-                    Presence::Sure => None,
-                    Presence::Maybe => Some(missing(false)),
-                    Presence::Unknown => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
-                },
-            };
-            if let Some(found) = first.certain(found) {
-                return Ok(Some(found));
-            }
+        let found = self.required(given, &required, &mut first)?;
+        if found.is_some() {
+            return Ok(found);
         }
         for name in names.iter().filter(|name| Some(**name) != but) {
             let Property::Type(part) = given.property(name) else {
@@ -344,8 +314,46 @@ impl Inclusion<'_> {
         Ok(first.certain(found).or(first.0))
     }
 
+    /// Returns a required member that the given object may lack.
+    pub(super) fn required(
+        &mut self,
+        given: &Form<'_>,
+        required: &[&str],
+        first: &mut First,
+    ) -> Found {
+        let sure: HashSet<&str> = given.required().into_iter().collect();
+        self.work.spend(required.len() + sure.len())?;
+        for name in required {
+            let missing = |always| {
+                let name = (*name).to_owned();
+                Mismatch::of(Reason::Missing { name, always })
+            };
+            let property = given.property(name);
+            if let Property::Type(ty) = &property {
+                self.work.spend(ty.cost())?;
+            }
+            let found = match property {
+                Property::Closed | Property::Unlisted => Some(missing(true)),
+                Property::Type(ty) if ty.forms().is_empty() || ty.types().is_empty() => {
+                    Some(missing(true))
+                }
+                Property::Open => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
+                Property::Type(_) if sure.contains(name) => None,
+                Property::Type(_) => match given.presence_of_optional(name) {
+                    Presence::Sure => None,
+                    Presence::Maybe => Some(missing(false)),
+                    Presence::Unknown => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
+                },
+            };
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
     /// Compares the members that the given object does not name.
-    pub(super) fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
+    fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
         let rest = match given.rest() {
             Property::Closed | Property::Unlisted => return Ok(None),
             Property::Open => Type::any(),
@@ -371,7 +379,7 @@ impl Inclusion<'_> {
         Ok(first.certain(found).or(first.0))
     }
 
-    pub(super) fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
+    fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
         if let Form::Tuple(elements) = given
             && let Some(bound) = takes.bound_of_list(elements.len())
         {
