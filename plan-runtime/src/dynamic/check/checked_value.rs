@@ -2,10 +2,6 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
-use super::unresolved::Unresolved;
-use crate::dynamic::dialects::references::Style;
-use crate::dynamic::finding::Note;
-use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
@@ -84,44 +80,6 @@ impl<'a> CheckedValue<'a> {
             Self::Json(_) => None,
         };
         key.map_or_else(|| self.place(), Span::range)
-    }
-
-    /// Returns the text of the value if the value is the only element of a list.
-    pub(super) fn alone_in_list(&self) -> Option<String> {
-        let Self::Template(_, _, known) = self else {
-            return None;
-        };
-        let (text, place) = (known.text, self.place());
-        let before = text.get(..place.start)?.trim_end();
-        let after = text.get(place.end..)?.trim_start();
-        let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| outside(text.get(place)?))?
-    }
-
-    /// Returns the notation of references to the same source.
-    pub(super) fn style(&self, reference: &Reference) -> Style {
-        match self {
-            Self::Template(_, _, known) => known.style(reference),
-            Self::Json(_) => Style::rust("value"),
-        }
-    }
-
-    /// Returns `true` for an input whose type follows from this use.
-    pub(super) fn is_untyped_input(&self) -> bool {
-        match self {
-            Self::Template(Template::Reference(reference), _, known) => {
-                known.untyped_input(reference).is_some()
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns the note for a reference that leads nowhere.
-    pub(super) fn lost(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<Note> {
-        match self {
-            Self::Template(_, at, known) => Some(known.lost(*at, reference, lost)),
-            Self::Json(_) => None,
-        }
     }
 
     pub(super) fn kind(&self) -> ValueKind<'a> {
