@@ -419,7 +419,7 @@ impl Passed<'_> {
         let rules = self.known.dialect.rules();
         let text = match rules.places {
             Places::Whole => return None,
-            Places::Anywhere => format!("{}{}", self.reference.text(), (rules.literal)("")),
+            Places::Anywhere => format!("{}{}", self.reference.text(), rules.literal("")),
             Places::Nowhere => {
                 let value = self.known.as_json(self.reference)?;
                 format!(r#"{{"text": [{{"value": {value}}}]}}"#)

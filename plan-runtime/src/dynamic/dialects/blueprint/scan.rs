@@ -3,7 +3,7 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    escaped, is_wrapped, named, no_part, quote,
+    escaped, is_wrapped, named, no_part,
 };
 use std::ops::Range;
 
@@ -130,13 +130,8 @@ fn no_head(text: &str, whole: Range<usize>) -> ScanError {
     }
     scan_error.general().help(format!(
         "a reference is `${{step[0].data…}}`; to keep the text, write `{}`",
-        literal(written)
+        MARK.literal(written)
     ))
-}
-
-/// Writes a string that is not a reference.
-pub(super) fn literal(text: &str) -> String {
-    format!("${{{}}}", quote(text))
 }
 
 /// Returns the notation of references to a step or a value: with `.data`, or with `.result` like the `written`

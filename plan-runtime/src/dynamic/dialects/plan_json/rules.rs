@@ -41,7 +41,6 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         Some(Style::rust(name))
     },
     object: Some(form),
-    literal: str::to_owned,
 };
 
 fn sign(outline: &Outline<'_>) -> Option<Sign> {

@@ -1,7 +1,7 @@
 //! Findings for a string that names a step or an input in the notation of another dialect.
 
 use super::PlanReader;
-use super::lookup::{find, knows, similar_value};
+use super::lookup::{find, similar_value};
 use super::names::{id_around, steps_to_compare};
 use super::placeholder::placeholder;
 use crate::dynamic::dialects::references::{
@@ -84,7 +84,7 @@ fn has(reader: &PlanReader, target: &Target) -> bool {
             reader.here.step_of(id).is_some()
                 || (reader.syntax.names_steps() && id_around(reader, id).is_some())
                 || reader.input_names.contains_key(id.as_str())
-                || (in_strings(reader) && knows(reader, id))
+                || (in_strings(reader) && find(reader, id).is_some())
         }
         Target::Index(index) => *index < reader.here.steps,
         Target::Input(_) => true,

@@ -33,7 +33,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
                     OPEN.len()..text.len(),
                     "the text after `$ref:` is not a JSON string",
                 )
-                .help(format!("to keep the text, write `{}`", literal(text))),
+                .help(format!("to keep the text, write `{}`", MARK.literal(text))),
             ),
         };
     }
@@ -151,7 +151,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
             )
             .help(format!(
                 "use a tool to join the parts, or, if this is not a reference, write `{}`",
-                literal(text)
+                MARK.literal(text)
             )),
         );
     }
@@ -180,11 +180,6 @@ fn mark(text: &str) -> Option<(usize, usize)> {
         name.eq_ignore_ascii_case("ref")
             .then_some((start, text.len() - rest.len()))
     })
-}
-
-/// Writes a string that is not a reference.
-pub(super) fn literal(text: &str) -> String {
-    format!("{OPEN}{}", quote(text))
 }
 
 /// Returns the notation of references to a step or a value: with an index after a dot, or in brackets like the `written`
