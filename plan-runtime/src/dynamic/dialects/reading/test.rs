@@ -116,14 +116,10 @@ fn operands(
         let help = format!("write a single condition without `{name}`");
         return reader.fail(Code::MissingMember, value.place(), message, help);
     }
-    let mut operands = Vec::with_capacity(reader.room(items.len(), 1));
-    for item in items {
-        if reader.is_over() {
-            return None;
-        }
-        operands.push(reader.syntax.test(reader, item, depth + 1));
-    }
-    Some(operands)
+    let operand =
+        |it: &mut PlanReader, item: JsonNode<'_>| Some(it.syntax.test(it, item, depth + 1));
+    let operands = reader.each(items, 0, operand);
+    (!reader.is_over()).then_some(operands)
 }
 
 fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Option<Test> {
