@@ -10,10 +10,7 @@ use crate::plan::{Segment, Selector};
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: CLOSE,
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, CLOSE);
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 /// The prefix of input names.

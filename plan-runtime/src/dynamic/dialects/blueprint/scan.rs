@@ -7,10 +7,7 @@ use crate::dynamic::dialects::references::{
 };
 use std::ops::Range;
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: CLOSE,
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, CLOSE);
 const OPEN: &str = "${";
 const CLOSE: &str = "}";
 

@@ -24,6 +24,10 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    pub(crate) const fn new(open: &'static str, close: &'static str) -> Self {
+        Self { open, close }
+    }
+
     /// Writes a string that is not a reference.
     pub(crate) fn literal(self, text: &str) -> String {
         format!("{}{}{}", self.open, quote(text), self.close)

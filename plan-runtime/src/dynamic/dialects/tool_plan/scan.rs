@@ -6,10 +6,7 @@ use crate::dynamic::dialects::references::{
     is_number, named, no_part, quote, quoted,
 };
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: "",
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, "");
 const OPEN: &str = "$ref:";
 
 /// Scans for a reference such as `$ref:inbox.data.0.id`, which is a whole string.
