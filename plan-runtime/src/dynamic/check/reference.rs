@@ -152,7 +152,7 @@ impl ValueCheck<'_> {
                     short(name)
                 ),
             ),
-            Reason::ManyCases => (
+            Reason::NoSingleForm => (
                 format!(
                     "{subject} accepts several forms, and no single form accepts every value of {part}"
                 ),

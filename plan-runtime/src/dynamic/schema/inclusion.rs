@@ -271,7 +271,7 @@ impl Inclusion<'_> {
         }
         let is_certain = nearest.as_ref().is_some_and(|it| !it.is_unknown());
         if others.len() > 1 && is_certain && !is_one_case(form, 0) {
-            return Ok(Some(Mismatch::of(Reason::ManyCases)));
+            return Ok(Some(Mismatch::of(Reason::NoSingleForm)));
         }
         Ok(nearest)
     }

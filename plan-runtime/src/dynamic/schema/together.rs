@@ -1,6 +1,6 @@
 //! Lists and objects that no single form of a type accepts.
 //!
-//! The check finds a part that no form accepts, and the forms that a tag selects. For all other objects and lists, the result is [`Reason::ManyCases`]:
+//! The check finds a part that no form accepts, and the forms that a tag selects. For all other objects and lists, the result is [`Reason::NoSingleForm`]:
 //! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, but the check compares no combinations of parts and forms.
 
 use super::inclusion::{First, Found, Inclusion};
@@ -52,7 +52,7 @@ impl Inclusion<'_> {
                     }
                 }
                 if meant.len() > 1 {
-                    found = found.map(|_| Mismatch::of(Reason::ManyCases));
+                    found = found.map(|_| Mismatch::of(Reason::NoSingleForm));
                 }
                 if let Some(found) = first.certain(found) {
                     return Ok(Some(Some(found)));
