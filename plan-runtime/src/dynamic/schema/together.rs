@@ -7,6 +7,7 @@ use super::inclusion::{First, Found, Inclusion};
 use super::mismatch::{Mismatch, Reason};
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, same};
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Maximum number of forms that several forms have for a part.
 const MOST_TOGETHER: usize = 2048;
@@ -66,14 +67,12 @@ impl Inclusion<'_> {
     /// Returns the first mismatch of a member or an element that no form accepts.
     pub(super) fn refused(&mut self, form: &Form<'_>, part: Types, others: &[&Form<'_>]) -> Found {
         if part == Types::OBJECT {
-            let all = others.iter().map(|other| other.required());
-            let all = all.reduce(|all, other| {
-                let all: Vec<&str> = all;
-                all.into_iter()
-                    .filter(|name| other.contains(name))
-                    .collect()
-            });
-            let found = self.required(form, &all.unwrap_or_default(), &mut First::default())?;
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            let names = others.iter().flat_map(|other| other.required());
+            names.for_each(|name| *counts.entry(name).or_default() += 1);
+            let mut all = others[0].required();
+            all.retain(|name| counts[name] == others.len());
+            let found = self.required(form, &all, &mut First::default())?;
             if found.is_some() {
                 return Ok(found);
             }
