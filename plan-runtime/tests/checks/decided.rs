@@ -221,7 +221,6 @@ fn forms_that_accept_a_value_only_together_are_unchecked() {
         (w(&v(&either)), both(&|ty| w(&v(ty)))),
         (optional, v_or_none),
         (tuple(&either), both(&tuple)),
-        // The run of a plan with one of these values may fail.
         (two(&either), both(&two)),
         (list(&either), both(&list)),
     ] {

@@ -2,7 +2,8 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
-use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
+use crate::dynamic::json_node::outside;
+use crate::dynamic::schema::{TooMuchWork, Type, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
 use crate::resolve::describe;
@@ -16,6 +17,33 @@ pub(super) enum CheckedValue<'a> {
     Template(&'a Template, usize, KnownOutputs<'a>),
     /// JSON outside of the document.
     Json(&'a Value),
+}
+
+/// A reference in the arguments of a call, with its type and the type of its position.
+#[derive(Clone, Copy)]
+pub(super) struct Passed<'m> {
+    pub(super) known: KnownOutputs<'m>,
+    /// The place of the reference among the templates.
+    pub(super) at: usize,
+    pub(super) reference: &'m Reference,
+    pub(super) given: &'m Given<'m>,
+    /// The type of the position.
+    pub(super) takes: &'m Type<'m>,
+}
+
+impl Passed<'_> {
+    pub(super) fn place(&self) -> Range<usize> {
+        self.known.place(self.at)
+    }
+
+    /// Returns the text of a reference that is alone in a list.
+    pub(super) fn alone_in_list(&self) -> Option<String> {
+        let (text, place) = (self.known.text, self.place());
+        let before = text.get(..place.start)?.trim_end();
+        let after = text.get(place.end..)?.trim_start();
+        let is_alone = before.ends_with('[') && after.starts_with(']');
+        is_alone.then(|| outside(text.get(place)?))?
+    }
 }
 
 pub(super) enum ValueKind<'a> {
@@ -34,7 +62,7 @@ pub(super) enum ValueKind<'a> {
     Text,
     Reference(&'a Reference, Box<Given<'a>>),
     Test(&'a Test),
-    /// A value that could not be read, or that only a run computes.
+    /// An unreadable value, or a computed value.
     Unknown,
 }
 
@@ -195,7 +223,7 @@ impl<'a> CheckedValue<'a> {
         })
     }
 
-    /// Returns `true` if the literal parts are those of another value.
+    /// Returns `true` if each literal part equals the part of another value.
     pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
         work.spend(1)?;
         match (self.kind(), value) {

@@ -1,8 +1,7 @@
 //! Suggested replacements, in the dialect of the document.
 
-use super::checked_value::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, Passed, ValueKind};
 use super::outputs::{KnownOutputs, Outputs};
-use super::reference::Passed;
 use super::unresolved::Break;
 use super::value::{MOST_READ, ValueCheck};
 use crate::dynamic::dialects::reading::is_reference;

@@ -1,8 +1,8 @@
 //! Help for a value that fits only in some runs: an `if` or a `for` in the dialect of the document.
 
+use super::checked_value::Passed;
 use super::instead::last_branch;
 use super::outputs::KnownOutputs;
-use super::reference::Passed;
 use super::value::ValueCheck;
 use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Types};
 use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};

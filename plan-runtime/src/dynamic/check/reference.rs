@@ -1,45 +1,15 @@
 //! The check that each value of a reference fits its position.
 
-use super::outputs::KnownOutputs;
-use super::path::Given;
+use super::checked_value::Passed;
 use super::replacement::Replacement;
 use super::unresolved::Break;
 use super::value::{ValueCheck, subject, why};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
-use crate::plan::{Absent, Reference, Segment, Selector, is_word};
+use crate::plan::{Absent, Segment, Selector, is_word};
 use crate::resolve::describe::{counted, short};
 use std::borrow::Cow;
-use std::ops::Range;
-
-/// A reference in a call.
-#[derive(Clone, Copy)]
-pub(super) struct Passed<'m> {
-    pub(super) known: KnownOutputs<'m>,
-    /// The place of the reference among the templates.
-    pub(super) at: usize,
-    pub(super) reference: &'m Reference,
-    pub(super) given: &'m Given<'m>,
-    /// The type of the position.
-    pub(super) takes: &'m Type<'m>,
-}
-
-impl Passed<'_> {
-    pub(super) fn place(&self) -> Range<usize> {
-        self.known.place(self.at)
-    }
-
-    /// Returns the text of the reference if the reference is the only element of a list.
-    fn alone_in_list(&self) -> Option<String> {
-        let (text, place) = (self.known.text, self.place());
-        let before = text.get(..place.start)?.trim_end();
-        let after = text.get(place.end..)?.trim_start();
-        let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| outside(text.get(place)?))?
-    }
-}
 
 impl ValueCheck<'_> {
     /// Returns the note for a reference that does not fit.

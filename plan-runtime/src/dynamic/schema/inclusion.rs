@@ -3,7 +3,6 @@
 //! Kinds, presence, listed values, elements and members are compared, and the bounds and lengths of known values. Patterns and formats are not compared.
 
 use super::mismatch::{Mismatch, Reason};
-use super::together::is_one_case;
 use super::work::Pair;
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::resolve::describe;
@@ -270,7 +269,7 @@ impl Inclusion<'_> {
             return Ok(tagged);
         }
         let is_certain = nearest.as_ref().is_some_and(|it| !it.is_unknown());
-        if others.len() > 1 && is_certain && !is_one_case(form, 0) {
+        if others.len() > 1 && is_certain && !Self::is_one_case(form, 0) {
             return Ok(Some(Mismatch::of(Reason::NoSingleForm)));
         }
         Ok(nearest)

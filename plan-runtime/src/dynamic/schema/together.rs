@@ -103,6 +103,31 @@ impl Inclusion<'_> {
         Ok(None)
     }
 
+    /// Returns `true` if another form accepts all values of a form or none, because no part of the form has several cases.
+    pub(super) fn is_one_case(form: &Form<'_>, depth: usize) -> bool {
+        let is_one =
+            |ty: &Type<'_>| matches!(ty.forms(), [form] if Self::is_one_case(form, depth + 1));
+        match (form, form.types()) {
+            (Form::Literal(_), _) => true,
+            (Form::Tuple(elements), _) => elements.iter().all(is_one),
+            (Form::Members(members), _) => members.iter().all(|(_, member)| is_one(member)),
+            (_, Types::OBJECT) if depth < DEEPEST_CASE => {
+                let (names, rest) = (form.names(), form.rest());
+                let is_sure = |name: &&str| {
+                    let property = form.property(name);
+                    form.presence(name) == Presence::Sure
+                        && matches!(property, Property::Type(ty) if is_one(&ty))
+                };
+                let is_closed = matches!(rest, Property::Closed | Property::Unlisted);
+                is_closed && names.len() <= MOST_TRIED && names.iter().all(is_sure)
+            }
+            (_, Types::STRING | Types::NUMBER | Types::INTEGER | Types::NULL) => {
+                !form.counts() || form.allowed().nth(1).is_none()
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the certain mismatch of a part with the union of the types that the forms have for the part.
     fn by_all<'o>(
         &mut self,
@@ -123,30 +148,6 @@ impl Inclusion<'_> {
         }
         let found = self.types(part, &all.once(), false)?;
         Ok(found.filter(|it| !it.is_unknown()))
-    }
-}
-
-/// Returns `true` if another form accepts all values of a form or none, because no part of the form has several cases.
-pub(super) fn is_one_case(form: &Form<'_>, depth: usize) -> bool {
-    let is_one = |ty: &Type<'_>| matches!(ty.forms(), [form] if is_one_case(form, depth + 1));
-    match (form, form.types()) {
-        (Form::Literal(_), _) => true,
-        (Form::Tuple(elements), _) => elements.iter().all(is_one),
-        (Form::Members(members), _) => members.iter().all(|(_, member)| is_one(member)),
-        (_, Types::OBJECT) if depth < DEEPEST_CASE => {
-            let (names, rest) = (form.names(), form.rest());
-            let is_sure = |name: &&str| {
-                let property = form.property(name);
-                form.presence(name) == Presence::Sure
-                    && matches!(property, Property::Type(ty) if is_one(&ty))
-            };
-            let is_closed = matches!(rest, Property::Closed | Property::Unlisted);
-            is_closed && names.len() <= MOST_TRIED && names.iter().all(is_sure)
-        }
-        (_, Types::STRING | Types::NUMBER | Types::INTEGER | Types::NULL) => {
-            !form.counts() || form.allowed().nth(1).is_none()
-        }
-        _ => false,
     }
 }
 

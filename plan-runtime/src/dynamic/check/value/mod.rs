@@ -3,9 +3,8 @@
 mod merged;
 mod message;
 
-use super::checked_value::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, Passed, ValueKind};
 use super::input::Inputs;
-use super::reference::Passed;
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};

@@ -249,7 +249,7 @@ fn malformed(
     ScanError::new(whole, message).help(help)
 }
 
-/// Returns the right form of a reference whose braces contain this text and spaces.
+/// Returns the right form of a reference with spaces between its braces.
 fn without_spaces(plain: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
     let written = format!("{OPEN}{plain}{CLOSE}");
     let (id, end) = path::name(&written, OPEN.len(), NameSyntax::Wide);
