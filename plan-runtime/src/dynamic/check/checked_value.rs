@@ -10,10 +10,10 @@ use crate::resolve::describe;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value. Its parts become values on demand, since their number may be that of the document's bytes.
+/// A value. Its parts become values on demand, because a document may contain nearly as many values as bytes.
 #[derive(Clone, Copy)]
 pub(super) enum CheckedValue<'a> {
-    /// A template of a plan, with its place among the [templates](crate::dynamic::spans::Spans) of the document.
+    /// A template of a plan, with its position among the [templates](crate::dynamic::spans::Spans) of the document.
     Template(&'a Template, usize, KnownOutputs<'a>),
     /// JSON outside of the document.
     Json(&'a Value),
@@ -23,7 +23,7 @@ pub(super) enum CheckedValue<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Passed<'m> {
     pub(super) known: KnownOutputs<'m>,
-    /// The place of the reference among the templates.
+    /// The position of the reference among the templates.
     pub(super) at: usize,
     pub(super) reference: &'m Reference,
     pub(super) given: &'m Given<'m>,
@@ -36,7 +36,7 @@ impl Passed<'_> {
         self.known.place(self.at)
     }
 
-    /// Returns the text of a reference that is alone in a list.
+    /// Returns the text of a reference without siblings in its list.
     pub(super) fn alone_in_list(&self) -> Option<String> {
         let (text, place) = (self.known.text, self.place());
         let before = text.get(..place.start)?.trim_end();
@@ -93,7 +93,7 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Returns the place of the value in the document.
+    /// Returns the position of the value in the document.
     pub(super) fn place(&self) -> Range<usize> {
         match self {
             Self::Template(_, at, known) => known.place(*at),
@@ -101,7 +101,7 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Returns the place of the member's name, or else of the value.
+    /// Returns the position of the member's name, or else of the value.
     pub(super) fn key_place(&self) -> Range<usize> {
         let key = match self {
             Self::Template(_, at, known) => known.spans.templates.get(*at).and_then(|it| it.key),
