@@ -358,8 +358,10 @@ plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
 plan-runtime/src/dynamic/schema/together.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
 plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
-plan-runtime/src/dynamic/schema/together.rs MOST_TOGETHER: more forms are unchecked
-plan-runtime/src/dynamic/schema/together.rs DEEPEST_CASE: deeper objects are unchecked
+plan-runtime/src/dynamic/schema/cases.rs MOST_CASES: more cases are unchecked
+plan-runtime/src/dynamic/schema/cases.rs MOST_NESTED: deeper cases are unchecked
+plan-runtime/src/dynamic/schema/together.rs MOST_TOGETHER: more cases are unchecked
+plan-runtime/src/dynamic/schema/work.rs MOST_CASES: more cases are unchecked
 plan-runtime/src/dynamic/schema/work.rs MOST_NAMES: suggestions
 plan-runtime/src/dynamic/schema/work.rs MOST_SIMILAR: suggestions
 plan-graph/src/similar.rs LONGEST: suggestions

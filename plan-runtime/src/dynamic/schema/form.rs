@@ -9,6 +9,7 @@ impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
+            Self::Narrowed(form, _) => form.schemas(),
             Self::List(_)
             | Self::Tuple(_)
             | Self::Members(_)
@@ -27,7 +28,7 @@ impl<'a> Form<'a> {
                 schemas.iter().fold(Types::ALL, both)
             }
             Self::List(_) | Self::Tuple(_) => Types::LIST,
-            Self::Members(_) | Self::Merged(_) => Types::OBJECT,
+            Self::Members(_) | Self::Narrowed(..) | Self::Merged(_) => Types::OBJECT,
             Self::Plain(types) => *types,
             Self::Literal(value) => Types::of(value),
             Self::Trusted | Self::Beyond(_) => Types::ALL,
@@ -71,6 +72,17 @@ impl<'a> Form<'a> {
                     // Names are borrowed for as long as schemas.
                     key.extend([name.as_ptr().addr(), name.len()]);
                     value.forms.iter().for_each(|form| form.push_key(key));
+                    key.push(7);
+                }
+                key.push(2);
+            }
+            Self::Narrowed(form, members) => {
+                key.push(11);
+                form.push_key(key);
+                for (name, value) in members {
+                    key.extend([name.as_ptr().addr(), name.len()]);
+                    let forms = value.iter().flat_map(|value| &value.forms);
+                    forms.for_each(|form| form.push_key(key));
                     key.push(7);
                 }
                 key.push(2);
@@ -156,6 +168,14 @@ impl<'a> Form<'a> {
                 };
                 let member = value.get(name).cloned();
                 return member.map_or(Property::Closed, |it| Property::Type(Type::literal(it)));
+            }
+            Self::Narrowed(form, members) => {
+                let member = members.iter().find(|(member, _)| name == Some(*member));
+                return match member {
+                    Some((_, Some(value))) => Property::Type(value.clone()),
+                    Some((_, None)) => Property::Closed,
+                    None => form.member(name),
+                };
             }
             Self::Merged(forms) => {
                 let member = name.map(|name| merged::member(forms, name).0);
@@ -243,6 +263,7 @@ impl<'a> Form<'a> {
     pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
         match self {
             Self::Members(members) => return members.iter().map(|(name, _)| *name).collect(),
+            Self::Narrowed(form, _) => return form.names(),
             Self::Merged(forms) => return merged::names(forms),
             _ => {}
         }
@@ -267,8 +288,14 @@ impl<'a> Form<'a> {
         if let Self::Merged(forms) = self {
             return merged::required(forms);
         }
+        let narrowed = match self {
+            Self::Narrowed(_, members) => &members[..],
+            _ => &[],
+        };
+        let narrowed = narrowed.iter().filter(|(_, value)| value.is_some());
         let lists = self.schemas().iter().map(|schema| schema.list("required"));
-        once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
+        let required = lists.flat_map(|list| list.iter().filter_map(Value::as_str));
+        once(required.chain(narrowed.map(|(name, _)| *name)))
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {

@@ -52,6 +52,8 @@ impl Type<'_> {
             depth: 0,
             seen: HashMap::new(),
             order: Vec::new(),
+            kept: Vec::new(),
+            in_case: false,
         };
         let found = inclusion.types(self, takes, nullable)?;
         if let Some(pair) = pair {
@@ -68,6 +70,10 @@ pub(super) struct Inclusion<'w> {
     seen: HashMap<Rc<Pair>, Option<Mismatch>>,
     /// The pairs whose results rely on the assumption that other pairs fit, in the order of their comparison.
     order: Vec<Rc<Pair>>,
+    /// Literals whose addresses are in `seen`.
+    pub(super) kept: Vec<Rc<Value>>,
+    /// The compared value is a case of a larger value.
+    pub(super) in_case: bool,
 }
 
 /// The first certain mismatch, or else the first mismatch.
@@ -266,13 +272,14 @@ impl Inclusion<'_> {
             && part == Types::OBJECT
             && let Some(tagged) = self.tagged(form, others)?
         {
-            return Ok(tagged);
+            nearest = tagged;
         }
-        let is_certain = nearest.as_ref().is_some_and(|it| !it.is_unknown());
-        if others.len() > 1 && is_certain && !Self::is_one_case(form, 0) {
-            return Ok(Some(Mismatch::of(Reason::NoSingleForm)));
+        match nearest {
+            Some(nearest) if others.len() > 1 && !nearest.is_unknown() => {
+                self.together(form, part, others, nearest)
+            }
+            nearest => Ok(nearest),
         }
-        Ok(nearest)
     }
 
     /// Compares two objects except for one member.
@@ -282,47 +289,12 @@ impl Inclusion<'_> {
         takes: &Form<'_>,
         but: Option<&str>,
     ) -> Found {
-        let (required, names) = (takes.required(), given.names());
-        self.work.spend(required.len() + names.len())?;
-        let mut first = First::default();
-        let found = self.required(given, &required, &mut first)?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        for name in names.iter().filter(|name| Some(**name) != but) {
-            let Property::Type(part) = given.property(name) else {
-                continue;
-            };
-            if part.types().is_empty() {
-                continue;
-            }
-            let found = match takes.property(name) {
-                Property::Type(ty) if !ty.types().is_empty() => {
-                    self.types(&part, &ty, false)?.map(|it| it.in_member(name))
-                }
-                Property::Type(_) | Property::Closed => {
-                    Some(Mismatch::of(Reason::Extra((*name).to_owned())))
-                }
-                Property::Open | Property::Unlisted => None,
-            };
-            if let Some(found) = first.certain(found) {
-                return Ok(Some(found));
-            }
-        }
-        let found = self.others(given, takes, &names)?;
-        Ok(first.certain(found).or(first.0))
-    }
-
-    /// Returns a required member that the given object may lack.
-    pub(super) fn required(
-        &mut self,
-        given: &Form<'_>,
-        required: &[&str],
-        first: &mut First,
-    ) -> Found {
+        let required = takes.required();
         let sure: HashSet<&str> = given.required().into_iter().collect();
-        self.work.spend(required.len() + sure.len())?;
-        for name in required {
+        let names = given.names();
+        self.work.spend(required.len() + sure.len() + names.len())?;
+        let mut first = First::default();
+        for name in &required {
             let missing = |always| {
                 let name = (*name).to_owned();
                 Mismatch::of(Reason::Missing { name, always })
@@ -348,11 +320,32 @@ impl Inclusion<'_> {
                 return Ok(Some(found));
             }
         }
-        Ok(None)
+        for name in names.iter().filter(|name| Some(**name) != but) {
+            let Property::Type(part) = given.property(name) else {
+                continue;
+            };
+            if part.types().is_empty() {
+                continue;
+            }
+            let found = match takes.property(name) {
+                Property::Type(ty) if !ty.types().is_empty() => {
+                    self.types(&part, &ty, false)?.map(|it| it.in_member(name))
+                }
+                Property::Type(_) | Property::Closed => {
+                    Some(Mismatch::of(Reason::Extra((*name).to_owned())))
+                }
+                Property::Open | Property::Unlisted => None,
+            };
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        let found = self.others(given, takes, &names)?;
+        Ok(first.certain(found).or(first.0))
     }
 
     /// Compares the members that the given object does not name.
-    fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
+    pub(super) fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
         let rest = match given.rest() {
             Property::Closed | Property::Unlisted => return Ok(None),
             Property::Open => Type::any(),
@@ -378,7 +371,7 @@ impl Inclusion<'_> {
         Ok(first.certain(found).or(first.0))
     }
 
-    fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
+    pub(super) fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
         if let Form::Tuple(elements) = given
             && let Some(bound) = takes.bound_of_list(elements.len())
         {

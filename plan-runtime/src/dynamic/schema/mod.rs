@@ -8,6 +8,7 @@
 
 mod allowed;
 mod bounds;
+mod cases;
 mod form;
 mod inclusion;
 mod keywords;
@@ -94,6 +95,8 @@ pub(super) enum Form<'a> {
     Tuple(Vec<Type<'a>>),
     /// An object with exactly these members.
     Members(Vec<(&'a str, Type<'a>)>),
+    /// The objects of a form in which these members have these types, or are missing.
+    Narrowed(Box<Form<'a>>, Vec<(&'a str, Option<Type<'a>>)>),
     /// The members of all these objects. A later object replaces members of earlier objects.
     Merged(Vec<Form<'a>>),
     /// All values of these kinds.
@@ -257,6 +260,7 @@ impl<'a> Type<'a> {
             Form::Tuple(elements) => elements.iter().any(Self::has_trusted),
             Form::Members(members) => members.iter().any(|(_, member)| member.has_trusted()),
             Form::All(_)
+            | Form::Narrowed(..)
             | Form::Merged(_)
             | Form::Plain(_)
             | Form::Literal(_)

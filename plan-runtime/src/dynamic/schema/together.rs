@@ -1,13 +1,15 @@
-//! Lists and objects that no single form of a type accepts.
+//! Lists and objects that several forms accept only together.
 //!
-//! The check finds a part that no form accepts, and the forms that a tag selects. For all other objects and lists, the result is [`Reason::NoSingleForm`]:
-//! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, but the check compares no combinations of parts and forms.
+//! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, though neither form alone accepts each value. The check splits each part of
+//! the given form into its cases. For each combination of cases, the check requires one form that accepts the combination.
 
+use super::cases::{MOST_CASES, cases};
 use super::inclusion::{First, Found, Inclusion};
 use super::mismatch::{Mismatch, Reason};
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, same};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
 
 /// Maximum number of forms that several forms have for a part.
 const MOST_TOGETHER: usize = 2048;
@@ -15,10 +17,62 @@ const MOST_TOGETHER: usize = 2048;
 /// Maximum number of members in the search for a tag, and of values of a tag.
 const MOST_TRIED: usize = 64;
 
-/// Maximum nesting of objects with one case.
-const DEEPEST_CASE: usize = 2;
+/// The forms that accept a case: one bit for each form.
+#[derive(Clone, Copy)]
+struct Accepts {
+    surely: u64,
+    /// Includes the forms for which no schema decides.
+    perhaps: u64,
+}
+
+impl Accepts {
+    /// Compares a case with each form.
+    fn of<'f>(
+        others: &[&'f Form<'f>],
+        mut compare: impl FnMut(&'f Form<'f>) -> Found,
+    ) -> Result<Self, TooMuchWork> {
+        let (mut surely, mut perhaps) = (0, 0);
+        for (index, other) in others.iter().enumerate() {
+            let found = compare(other)?;
+            surely |= u64::from(found.is_none()) << index;
+            perhaps |= u64::from(found.is_none_or(|it| it.is_unknown())) << index;
+        }
+        Ok(Self { surely, perhaps })
+    }
+}
 
 impl Inclusion<'_> {
+    /// Compares a list or an object with forms, none of which accepts each value alone.
+    pub(super) fn together(
+        &mut self,
+        form: &Form<'_>,
+        part: Types,
+        others: &[&Form<'_>],
+        nearest: Mismatch,
+    ) -> Found {
+        // A case is accepted by one form or by none.
+        if self.in_case && matches!(form, Form::Narrowed(..) | Form::Tuple(_)) {
+            return Ok(Some(nearest));
+        }
+        let many = || Ok(Some(Mismatch::of(Reason::NoSingleForm)));
+        if others.len() > 64 {
+            return many();
+        }
+        for is_deep in [false, true] {
+            let parts = if part == Types::LIST {
+                self.elements(form, others, is_deep)?
+            } else {
+                self.members(form, others, is_deep)?
+            };
+            match combined(&parts, others.len()) {
+                Some(Accepts { surely, .. }) if surely > 0 => return Ok(None),
+                Some(Accepts { perhaps: 0, .. }) => return Ok(Some(nearest)),
+                _ => {}
+            }
+        }
+        many()
+    }
+
     /// Compares by a tag, whose values distinguish the other forms; returns `None` without a tag.
     pub(super) fn tagged(
         &mut self,
@@ -39,21 +93,17 @@ impl Inclusion<'_> {
             for value in values {
                 let allows = |tags: &Vec<Value>| tags.iter().any(|it| same(it, &value));
                 let meant = others.iter().zip(&all).filter(|(_, tags)| allows(tags));
-                let meant: Vec<&Form<'_>> = meant.map(|(other, _)| *other).collect();
                 let always = false;
                 let refused = Mismatch::of(Reason::Value {
                     value: value.clone(),
                     always,
                 });
                 let mut found = Some(refused.in_member(name));
-                for other in &meant {
+                for (other, _) in meant {
                     found = self.objects(form, other, Some(name))?;
                     if found.is_none() {
                         break;
                     }
-                }
-                if meant.len() > 1 {
-                    found = found.map(|_| Mismatch::of(Reason::NoSingleForm));
                 }
                 if let Some(found) = first.certain(found) {
                     return Ok(Some(Some(found)));
@@ -67,15 +117,6 @@ impl Inclusion<'_> {
     /// Returns the first mismatch of a member or an element that no form accepts.
     pub(super) fn refused(&mut self, form: &Form<'_>, part: Types, others: &[&Form<'_>]) -> Found {
         if part == Types::OBJECT {
-            let mut counts: HashMap<&str, usize> = HashMap::new();
-            let names = others.iter().flat_map(|other| other.required());
-            names.for_each(|name| *counts.entry(name).or_default() += 1);
-            let mut all = others[0].required();
-            all.retain(|name| counts[name] == others.len());
-            let found = self.required(form, &all, &mut First::default())?;
-            if found.is_some() {
-                return Ok(found);
-            }
             for name in form.names() {
                 if let Property::Type(part) = form.property(name) {
                     let found = self.by_all(&part, others, &|other| other.property(name))?;
@@ -86,46 +127,15 @@ impl Inclusion<'_> {
             }
             return Ok(None);
         }
-        for index in 0..=form.first_elements() {
+        for index in 0..form.first_elements() {
             if let Element::Type(part) = form.element(Some(index)) {
                 let found = self.by_all(&part, others, &|other| element(other, index))?;
                 if let Some(found) = found {
-                    let is_rest = index == form.first_elements();
-                    let place = if is_rest {
-                        "[..]".to_owned()
-                    } else {
-                        format!("[{index}]")
-                    };
-                    return Ok(Some(found.behind(place)));
+                    return Ok(Some(found.behind(format!("[{index}]"))));
                 }
             }
         }
         Ok(None)
-    }
-
-    /// Returns `true` if another form accepts all values of a form or none, because no part of the form has several cases.
-    pub(super) fn is_one_case(form: &Form<'_>, depth: usize) -> bool {
-        let is_one =
-            |ty: &Type<'_>| matches!(ty.forms(), [form] if Self::is_one_case(form, depth + 1));
-        match (form, form.types()) {
-            (Form::Literal(_), _) => true,
-            (Form::Tuple(elements), _) => elements.iter().all(is_one),
-            (Form::Members(members), _) => members.iter().all(|(_, member)| is_one(member)),
-            (_, Types::OBJECT) if depth < DEEPEST_CASE => {
-                let (names, rest) = (form.names(), form.rest());
-                let is_sure = |name: &&str| {
-                    let property = form.property(name);
-                    form.presence(name) == Presence::Sure
-                        && matches!(property, Property::Type(ty) if is_one(&ty))
-                };
-                let is_closed = matches!(rest, Property::Closed | Property::Unlisted);
-                is_closed && names.len() <= MOST_TRIED && names.iter().all(is_sure)
-            }
-            (_, Types::STRING | Types::NUMBER | Types::INTEGER | Types::NULL) => {
-                !form.counts() || form.allowed().nth(1).is_none()
-            }
-            _ => false,
-        }
     }
 
     /// Returns the certain mismatch of a part with the union of the types that the forms have for the part.
@@ -149,6 +159,122 @@ impl Inclusion<'_> {
         let found = self.types(part, &all.once(), false)?;
         Ok(found.filter(|it| !it.is_unknown()))
     }
+
+    /// Returns the forms that accept each case of each element.
+    fn elements(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+        is_deep: bool,
+    ) -> Result<Vec<Vec<Accepts>>, TooMuchWork> {
+        let first = others.iter().map(|other| other.first_elements());
+        let first = first.max().unwrap_or_default().max(form.first_elements());
+        let mut all = Vec::new();
+        for index in 0..=first {
+            let Element::Type(part) = form.element(Some(index)) else {
+                break;
+            };
+            // The elements after the first ones may contain each case at once.
+            let is_one = index < first;
+            let take_apart = is_one.then_some(is_deep);
+            all.push(self.part(
+                &part,
+                take_apart,
+                others,
+                &|other| match element(other, index) {
+                    Property::Closed if !is_one => Property::Open,
+                    element => element,
+                },
+            )?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the forms that accept each case of each member.
+    fn members(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+        is_deep: bool,
+    ) -> Result<Vec<Vec<Accepts>>, TooMuchWork> {
+        let names = form.names();
+        let mut all = vec![vec![Accepts::of(others, |it| {
+            self.others(form, it, &names)
+        })?]];
+        let mut missing: HashSet<&str> = HashSet::new();
+        others.iter().for_each(|it| missing.extend(it.required()));
+        for name in names {
+            missing.remove(name);
+            let Property::Type(part) = form.property(name) else {
+                continue;
+            };
+            if part.types().is_empty() {
+                continue;
+            }
+            let mut cases =
+                self.part(&part, Some(is_deep), others, &|other| other.property(name))?;
+            if form.presence(name) != Presence::Sure {
+                cases.push(without(form, name, others)?);
+            }
+            all.push(cases);
+        }
+        for name in missing {
+            all.push(vec![without(form, name, others)?]);
+        }
+        Ok(all)
+    }
+
+    /// Returns the forms that accept each case of a part. With `Some(true)`, the parts of the part are taken apart as well; with `None`,
+    /// not even the part is.
+    fn part<'o>(
+        &mut self,
+        part: &Type<'_>,
+        take_apart: Option<bool>,
+        others: &[&'o Form<'o>],
+        in_form: &dyn Fn(&'o Form<'o>) -> Property<'o>,
+    ) -> Result<Vec<Accepts>, TooMuchWork> {
+        let whole = self.accepts(part, others, in_form)?;
+        let is_whole = whole.surely.count_ones() as usize == others.len();
+        let Some(is_deep) = take_apart.filter(|_| !is_whole) else {
+            return Ok(vec![whole]);
+        };
+        let cases = cases(part, is_deep.then_some(0));
+        if !self.work.may_take_apart(cases.len()) {
+            let perhaps = u64::MAX;
+            return Ok(vec![Accepts { perhaps, ..whole }]);
+        }
+        let is_inside = std::mem::replace(&mut self.in_case, true);
+        let accepts = cases.iter().map(|case| {
+            let ty = case.ty.as_ref().unwrap_or(part);
+            let found = self.accepts(ty, others, in_form)?;
+            let perhaps = if case.is_exact {
+                found.perhaps
+            } else {
+                u64::MAX
+            };
+            Ok(Accepts { perhaps, ..found })
+        });
+        let accepts = accepts.collect();
+        self.in_case = is_inside;
+        accepts
+    }
+
+    /// Returns the forms that accept a part.
+    fn accepts<'o>(
+        &mut self,
+        part: &Type<'_>,
+        others: &[&'o Form<'o>],
+        in_form: &dyn Fn(&'o Form<'o>) -> Property<'o>,
+    ) -> Result<Accepts, TooMuchWork> {
+        part.literals(&mut self.kept);
+        Accepts::of(others, |other| match in_form(other) {
+            Property::Type(ty) if !ty.types().is_empty() => self.types(part, &ty, false),
+            Property::Type(_) | Property::Closed => {
+                Ok(Some(Mismatch::of(Reason::Extra(String::new()))))
+            }
+            Property::Open | Property::Unlisted => Ok(None),
+        })
+    }
 }
 
 /// Returns the element at an index as a property.
@@ -157,6 +283,45 @@ fn element<'a>(form: &Form<'a>, index: usize) -> Property<'a> {
         Element::Type(ty) => Property::Type(ty),
         Element::Beyond(_) => Property::Closed,
     }
+}
+
+/// Returns the fewest forms that accept a combination of cases; `None` for too many combinations.
+fn combined(parts: &[Vec<Accepts>], others: usize) -> Option<Accepts> {
+    let all = u64::MAX >> (64 - others);
+    let fewest = |of: fn(&Accepts) -> u64| {
+        let mut accepts = HashSet::from([all]);
+        for cases in parts {
+            let with = |it: &u64| cases.iter().map(|case| it & of(case)).collect::<Vec<_>>();
+            accepts = accepts.iter().flat_map(with).collect();
+            if accepts.len() > MOST_CASES {
+                return None;
+            }
+        }
+        accepts.into_iter().min()
+    };
+    Some(Accepts {
+        surely: fewest(|case| case.surely)?,
+        perhaps: fewest(|case| case.perhaps)?,
+    })
+}
+
+/// Returns the forms that accept an object without this member.
+fn without(form: &Form<'_>, name: &str, others: &[&Form<'_>]) -> Result<Accepts, TooMuchWork> {
+    let is_known = match form.property(name) {
+        Property::Closed | Property::Unlisted => true,
+        Property::Open => false,
+        Property::Type(_) => form.presence_of_optional(name) == Presence::Maybe,
+    };
+    Accepts::of(others, |other| {
+        let reason = if is_known {
+            let (name, always) = (name.to_owned(), false);
+            Reason::Missing { name, always }
+        } else {
+            Reason::Presence(name.to_owned())
+        };
+        let is_required = other.required().contains(&name);
+        Ok(is_required.then(|| Mismatch::of(reason)))
+    })
 }
 
 /// Returns the values of a tag: a member whose forms all list values.
@@ -179,4 +344,27 @@ fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
     }
     let is_tag = !all.is_empty() && all.len() <= MOST_TRIED;
     is_tag.then_some(all)
+}
+
+impl Type<'_> {
+    /// Adds the literals of the type.
+    fn literals(&self, all: &mut Vec<Rc<Value>>) {
+        for form in &self.forms {
+            match form {
+                Form::Literal(value) => all.push(Rc::clone(value)),
+                Form::List(element) => element.literals(all),
+                Form::Tuple(elements) => elements.iter().for_each(|it| it.literals(all)),
+                Form::Members(members) => members.iter().for_each(|(_, it)| it.literals(all)),
+                Form::Merged(forms) => {
+                    let each = forms.iter().cloned();
+                    each.for_each(|form| Type::form(form).literals(all));
+                }
+                Form::Narrowed(_, members) => {
+                    let members = members.iter().filter_map(|(_, it)| it.as_ref());
+                    members.for_each(|it| it.literals(all));
+                }
+                _ => {}
+            }
+        }
+    }
 }

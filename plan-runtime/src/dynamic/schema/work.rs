@@ -30,11 +30,15 @@ const MOST_NAMES: usize = 50_000;
 /// Maximum number of names that one misspelled name is compared with.
 const MOST_SIMILAR: usize = 1000;
 
+/// Maximum number of cases of values that several forms accept only together.
+const MOST_CASES: usize = 20_000;
+
 /// The fuel and the caches of one check.
 #[derive(Debug)]
 pub(in crate::dynamic) struct Work {
     fuel: Cell<usize>,
     names: Cell<usize>,
+    cases: Cell<usize>,
     hashes: RandomState,
     /// The values of each `enum`, by its address. A check borrows the schemas, so they do not move.
     allowed: RefCell<HashMap<usize, Rc<Allowed>>>,
@@ -55,6 +59,7 @@ impl Work {
         Self {
             fuel: Cell::new(values.saturating_mul(PER_VALUE).saturating_add(LEAST)),
             names: Cell::new(MOST_NAMES),
+            cases: Cell::new(MOST_CASES),
             hashes: RandomState::new(),
             allowed: RefCell::default(),
             anchors: RefCell::default(),
@@ -86,6 +91,13 @@ impl Work {
     pub(in crate::dynamic) fn may_compare(&self, names: usize) -> bool {
         let rest = self.names.get().checked_sub(names.min(MOST_SIMILAR));
         self.names.set(rest.unwrap_or_default());
+        rest.is_some()
+    }
+
+    /// Returns `true` if this number of cases is within the limit.
+    pub(super) fn may_take_apart(&self, cases: usize) -> bool {
+        let rest = self.cases.get().checked_sub(cases);
+        self.cases.set(rest.unwrap_or_default());
         rest.is_some()
     }
 
