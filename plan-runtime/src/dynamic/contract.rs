@@ -15,64 +15,55 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A description of a tool: its name, its purpose, and the schemas of its arguments and its output.
-///
-/// Schemas are [JSON Schemas](https://json-schema.org). serde writes a contract as a description of the tool for a model:
-///
-/// ```
-/// use plan_runtime::dynamic::Contract;
-/// use serde_json::json;
-///
-/// let contract = Contract::new("find_person")
-///     .description("Finds a person.")
-///     .read_only()
-///     .arguments(json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}));
-/// assert_eq!(serde_json::to_value(&contract)?, json!({
-///     "name": "find_person",
-///     "description": "Finds a person.",
-///     "read_only": true,
-///     "parameters": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
-/// }));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Contract {
-    /// The name by which plans call the tool.
-    pub name: String,
-    /// The purpose of the tool. Empty without a description.
-    pub description: String,
-    /// `true` if the tool declares that it [only reads](Tool::READ_ONLY).
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub read_only: bool,
-    /// The JSON Schema of the object of arguments, or `None` if the schema is unknown.
-    #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Value>,
-    /// The JSON Schema of the output, or `None` if the schema is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
-    /// The secret parts of the arguments, in addition to parts that the schema marks with `"writeOnly": true` or
-    /// `"format": "password"`.
-    #[serde(skip)]
-    pub secret_arguments: Secrets,
-    /// The secret parts of the output, in addition to parts that the schema marks.
-    #[serde(skip)]
-    pub secret_output: Secrets,
-    /// The plan of the tool, if the tool is a plan.
-    #[serde(skip)]
-    pub(crate) plan: InnerPlan,
+crate::print::visible_debug! {
+    /// A description of a tool: its name, its purpose, and the schemas of its arguments and its output.
+    ///
+    /// Schemas are [JSON Schemas](https://json-schema.org). serde writes a contract as a description of the tool for a model:
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Contract;
+    /// use serde_json::json;
+    ///
+    /// let contract = Contract::new("find_person")
+    ///     .description("Finds a person.")
+    ///     .read_only()
+    ///     .arguments(json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}));
+    /// assert_eq!(serde_json::to_value(&contract)?, json!({
+    ///     "name": "find_person",
+    ///     "description": "Finds a person.",
+    ///     "read_only": true,
+    ///     "parameters": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    /// }));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[derive(Clone, PartialEq, Serialize)]
+    #[non_exhaustive]
+    pub struct Contract {
+        /// The name by which plans call the tool.
+        pub name: String,
+        /// The purpose of the tool. Empty without a description.
+        pub description: String,
+        /// `true` if the tool declares that it [only reads](Tool::READ_ONLY).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub read_only: bool,
+        /// The JSON Schema of the object of arguments, or `None` if the schema is unknown.
+        #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
+        pub arguments: Option<Value>,
+        /// The JSON Schema of the output, or `None` if the schema is unknown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub output: Option<Value>,
+        /// The secret parts of the arguments, in addition to parts that the schema marks with `"writeOnly": true` or
+        /// `"format": "password"`.
+        #[serde(skip)]
+        pub secret_arguments: Secrets,
+        /// The secret parts of the output, in addition to parts that the schema marks.
+        #[serde(skip)]
+        pub secret_output: Secrets,
+        /// The plan of the tool, if the tool is a plan.
+        #[serde(skip)]
+        pub(crate) plan: InnerPlan,
+    }
 }
-
-crate::print::visible_debug!(struct Contract {
-    name,
-    description,
-    read_only,
-    arguments,
-    output,
-    secret_arguments,
-    secret_output,
-    plan,
-});
 
 impl Contract {
     /// Creates a contract with only a name.

@@ -280,44 +280,35 @@ impl Reader<'_> {
     }
 }
 
-/// A plan from a document, with the positions of its parts, from [`Reader::read`].
-///
-/// ```
-/// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
-/// use serde_json::json;
-///
-/// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": 5}}]"#)?;
-/// assert_eq!(document.plan().steps[0].id, "sent");
-///
-/// // A document that was read without tools can be checked against tools later.
-/// let send = Contract::new("send").arguments(json!({"properties": {"to": {"type": "string"}}}));
-/// let findings = document.check(&Contracts::from_iter([send]));
-/// assert_eq!(findings[0].code, Code::WrongType);
-/// # Ok::<(), plan_runtime::dynamic::Findings>(())
-/// ```
-#[derive(Clone)]
-pub struct Document<'t> {
-    text: &'t str,
-    plan: Plan,
-    dialect: Dialect,
-    profile: Profile,
-    /// The largest number of listed findings.
-    most: usize,
-    spans: Spans,
-    warnings: Findings,
-    graph: OnceLock<Checked>,
+crate::print::visible_debug! {
+    /// A plan from a document, with the positions of its parts, from [`Reader::read`].
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
+    /// use serde_json::json;
+    ///
+    /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": 5}}]"#)?;
+    /// assert_eq!(document.plan().steps[0].id, "sent");
+    ///
+    /// // A document that was read without tools can be checked against tools later.
+    /// let send = Contract::new("send").arguments(json!({"properties": {"to": {"type": "string"}}}));
+    /// let findings = document.check(&Contracts::from_iter([send]));
+    /// assert_eq!(findings[0].code, Code::WrongType);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
+    #[derive(Clone)]
+    pub struct Document<'t> {
+        text: &'t str,
+        plan: Plan,
+        dialect: Dialect,
+        profile: Profile,
+        /// The largest number of listed findings.
+        most: usize,
+        spans: Spans,
+        warnings: Findings,
+        graph: OnceLock<Checked>,
+    }
 }
-
-crate::print::visible_debug!(struct Document<'t> {
-    text,
-    plan,
-    dialect,
-    profile,
-    most,
-    spans,
-    warnings,
-    graph,
-});
 
 /// The plan is checked at its first run.
 impl<'p> From<&'p Document<'_>> for Executable<'p> {

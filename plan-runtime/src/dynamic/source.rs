@@ -155,7 +155,8 @@ impl<'a> Text<'a> {
             (b'\\', Some(b'u')) => unit(self.raw, at),
             (b'\\', _) => (2, 1),
             (first, _) => {
-                let length = utf8_length(first);
+                // The first byte begins with a 1 for each byte of the character, or with 0.
+                let length = first.leading_ones().max(1) as usize;
                 (length, length)
             }
         }
@@ -171,14 +172,5 @@ fn unit(raw: &str, at: usize) -> (usize, usize) {
     match code {
         0xD800..0xDC00 => (12, 4),
         _ => (6, char::from_u32(code).map_or(3, char::len_utf8)),
-    }
-}
-
-fn utf8_length(first: u8) -> usize {
-    match first {
-        ..0x80 => 1,
-        0x80..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
     }
 }

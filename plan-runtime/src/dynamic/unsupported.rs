@@ -4,50 +4,43 @@ use crate::Plan;
 use crate::print::{Line, short};
 use std::fmt;
 
-/// The reasons why a plan is not written: the target cannot express some of its parts, or the parts need a review first.
-///
-/// ```
-/// use plan_runtime::Plan;
-///
-/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "count"}], "steps": [
-///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"text": [{"value": 5}]}}}}
-/// ], "output": {"value": {"computed": {"written": "count + 1", "reads": [{"input": "count"}]}}}}"#)?;
-/// let lacking = plan.to_blueprint().unwrap_err();
-/// assert_eq!(lacking.to_string(), "\
-/// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
-/// - input `count`: a blueprint has no inputs
-/// - argument `x` of step `a`: the value `5` in a string
-/// - the output: the computed value `count + 1`");
-/// assert_eq!(lacking.all()[1].place, "argument `x` of step `a`");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Unsupported {
-    message: String,
-    all: Vec<UnsupportedPart>,
-    help: Option<&'static str>,
+crate::print::visible_debug! {
+    /// The reasons why a plan is not written: the target cannot express some of its parts, or the parts need a review first.
+    ///
+    /// ```
+    /// use plan_runtime::Plan;
+    ///
+    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "count"}], "steps": [
+    ///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"text": [{"value": 5}]}}}}
+    /// ], "output": {"value": {"computed": {"written": "count + 1", "reads": [{"input": "count"}]}}}}"#)?;
+    /// let lacking = plan.to_blueprint().unwrap_err();
+    /// assert_eq!(lacking.to_string(), "\
+    /// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
+    /// - input `count`: a blueprint has no inputs
+    /// - argument `x` of step `a`: the value `5` in a string
+    /// - the output: the computed value `count + 1`");
+    /// assert_eq!(lacking.all()[1].place, "argument `x` of step `a`");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct Unsupported {
+        message: String,
+        all: Vec<UnsupportedPart>,
+        help: Option<&'static str>,
+    }
 }
 
-crate::print::visible_debug!(struct Unsupported {
-    message,
-    all,
-    help,
-});
-
-/// A part of a plan that the target cannot express.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnsupportedPart {
-    /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
-    pub place: String,
-    /// The construct: ``an `if` ``.
-    pub construct: String,
+crate::print::visible_debug! {
+    /// A part of a plan that the target cannot express.
+    #[derive(Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct UnsupportedPart {
+        /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
+        pub place: String,
+        /// The construct: ``an `if` ``.
+        pub construct: String,
+    }
 }
-
-crate::print::visible_debug!(struct UnsupportedPart {
-    place,
-    construct,
-});
 
 impl UnsupportedPart {
     /// Creates a part at this position.

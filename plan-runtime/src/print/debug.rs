@@ -24,9 +24,18 @@ pub(crate) fn visibly(
     }
 }
 
-/// Implements `Debug` like `#[derive(Debug)]`, with escapes for invisible characters. The variants of an enum with a value come first, then the variants without fields, and then the
-/// variants with named fields.
+/// Implements `Debug` like `#[derive(Debug)]`, with escapes for invisible characters. The input is a whole struct, or the name and the fields of a type. The variants of an enum
+/// with a value come first, then the variants without fields, and then the variants with named fields.
 macro_rules! visible_debug {
+    ($(#[$meta:meta])* pub struct $type:ident $(<$life:lifetime>)? {
+        $($(#[$attribute:meta])* $access:vis $field:ident: $of:ty),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        pub struct $type $(<$life>)? {
+            $($(#[$attribute])* $access $field: $of,)+
+        }
+        $crate::print::visible_debug!(struct $type $(<$life>)? { $($field),+ });
+    };
     (struct $type:ident $(<$life:lifetime>)? { $($(#[$attribute:meta])* $field:ident),+ $(,)? }) => {
         impl $(<$life>)? std::fmt::Debug for $type $(<$life>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -119,6 +119,20 @@ fn a_merged_object_has_the_members_of_its_parts() {
 }
 
 #[test]
+fn forms_accept_a_merged_object_together() {
+    let form = |ty: Value| object(&json!({"to": {"type": "string"}, "v": ty}), &["to", "v"]);
+    let (string, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
+    let either = json!({"type": ["string", "integer"]});
+    let toolbox = toolbox(
+        &[("find", object(&json!({"v": either}), &["v"]))],
+        &[("take", json!({"anyOf": [form(string), form(integer)]}))],
+    );
+    let part = json!({"reference": {"step": "a", "pointer": ""}});
+    let parts = json!([{"object": {"to": "a"}}, part]);
+    assert_eq!(findings(toolbox.read(&merged(&parts))), [""; 0]);
+}
+
+#[test]
 fn a_required_member_that_properties_does_not_list() {
     let one = json!({"type": "object", "properties": {"a": {}}, "required": ["a", "b"]});
     let string = object(&json!({"x": {"type": "string"}}), &["x"]);

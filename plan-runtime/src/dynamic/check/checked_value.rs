@@ -2,24 +2,48 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
-use super::unresolved::Unresolved;
-use crate::dynamic::dialects::references::Style;
-use crate::dynamic::finding::Note;
 use crate::dynamic::json_node::outside;
-use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
+use crate::dynamic::schema::{TooMuchWork, Type, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
 use crate::resolve::describe;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value. Its parts become values on demand, since their number may be that of the document's bytes.
+/// A value. Its parts become values on demand, because a document may contain nearly as many values as bytes.
 #[derive(Clone, Copy)]
 pub(super) enum CheckedValue<'a> {
-    /// A template of a plan, with its place among the [templates](crate::dynamic::spans::Spans) of the document.
+    /// A template of a plan, with its position among the [templates](crate::dynamic::spans::Spans) of the document.
     Template(&'a Template, usize, KnownOutputs<'a>),
     /// JSON outside of the document.
     Json(&'a Value),
+}
+
+/// A reference in the arguments of a call, with its type and the type of its position.
+#[derive(Clone, Copy)]
+pub(super) struct Passed<'m> {
+    pub(super) known: KnownOutputs<'m>,
+    /// The position of the reference among the templates.
+    pub(super) at: usize,
+    pub(super) reference: &'m Reference,
+    pub(super) given: &'m Given<'m>,
+    /// The type of the position.
+    pub(super) takes: &'m Type<'m>,
+}
+
+impl Passed<'_> {
+    pub(super) fn place(&self) -> Range<usize> {
+        self.known.place(self.at)
+    }
+
+    /// Returns the text of a reference without siblings in its list.
+    pub(super) fn alone_in_list(&self) -> Option<String> {
+        let (text, place) = (self.known.text, self.place());
+        let before = text.get(..place.start)?.trim_end();
+        let after = text.get(place.end..)?.trim_start();
+        let is_alone = before.ends_with('[') && after.starts_with(']');
+        is_alone.then(|| outside(text.get(place)?))?
+    }
 }
 
 pub(super) enum ValueKind<'a> {
@@ -38,7 +62,7 @@ pub(super) enum ValueKind<'a> {
     Text,
     Reference(&'a Reference, Box<Given<'a>>),
     Test(&'a Test),
-    /// A value that could not be read, or that only a run computes.
+    /// An unreadable value, or a computed value.
     Unknown,
 }
 
@@ -69,7 +93,7 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Returns the place of the value in the document.
+    /// Returns the position of the value in the document.
     pub(super) fn place(&self) -> Range<usize> {
         match self {
             Self::Template(_, at, known) => known.place(*at),
@@ -77,51 +101,13 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Returns the place of the member's name, or else of the value.
+    /// Returns the position of the member's name, or else of the value.
     pub(super) fn key_place(&self) -> Range<usize> {
         let key = match self {
             Self::Template(_, at, known) => known.spans.templates.get(*at).and_then(|it| it.key),
             Self::Json(_) => None,
         };
         key.map_or_else(|| self.place(), Span::range)
-    }
-
-    /// Returns the text of the value if the value is the only element of a list.
-    pub(super) fn alone_in_list(&self) -> Option<String> {
-        let Self::Template(_, _, known) = self else {
-            return None;
-        };
-        let (text, place) = (known.text, self.place());
-        let before = text.get(..place.start)?.trim_end();
-        let after = text.get(place.end..)?.trim_start();
-        let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| outside(text.get(place)?))?
-    }
-
-    /// Returns the notation of references to the same source.
-    pub(super) fn style(&self, reference: &Reference) -> Style {
-        match self {
-            Self::Template(_, _, known) => known.style(reference),
-            Self::Json(_) => Style::rust("value"),
-        }
-    }
-
-    /// Returns `true` for an input whose type follows from this use.
-    pub(super) fn is_untyped_input(&self) -> bool {
-        match self {
-            Self::Template(Template::Reference(reference), _, known) => {
-                known.untyped_input(reference).is_some()
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns the note for a reference that leads nowhere.
-    pub(super) fn lost(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<Note> {
-        match self {
-            Self::Template(_, at, known) => Some(known.lost(*at, reference, lost)),
-            Self::Json(_) => None,
-        }
     }
 
     pub(super) fn kind(&self) -> ValueKind<'a> {
@@ -237,7 +223,7 @@ impl<'a> CheckedValue<'a> {
         })
     }
 
-    /// Returns `true` if the literal parts are those of another value.
+    /// Returns `true` if each literal part equals the part of another value.
     pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
         work.spend(1)?;
         match (self.kind(), value) {

@@ -1,6 +1,6 @@
 //! Suggested replacements, in the dialect of the document.
 
-use super::checked_value::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, Passed, ValueKind};
 use super::outputs::{KnownOutputs, Outputs};
 use super::unresolved::Break;
 use super::value::{MOST_READ, ValueCheck};
@@ -238,7 +238,7 @@ impl KnownOutputs<'_> {
     }
 
     /// Returns the help that lets null replace a missing part, in a dialect with such references.
-    fn without(&self, reference: &Reference, found: &Break) -> Option<String> {
+    pub(super) fn without(&self, reference: &Reference, found: &Break) -> Option<String> {
         if self.style(reference).is_string() {
             return None;
         }
@@ -281,19 +281,17 @@ impl KnownOutputs<'_> {
 
 impl ValueCheck<'_> {
     /// Returns the help for a required argument that may lead to nothing.
-    pub(super) fn instead_of_absent(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        takes: &Type<'_>,
-    ) -> String {
-        let CheckedValue::Template(_, _, known) = item else {
-            return "use a value that is always present".to_owned();
-        };
+    pub(super) fn instead_of_absent(&self, passed: &Passed<'_>) -> String {
+        let &Passed {
+            known,
+            reference,
+            takes,
+            ..
+        } = passed;
         let mut ways = Vec::new();
         ways.extend(known.always_there(reference));
         let (name, variable, value) = known.asked(reference, &self.arguments);
-        let call = self.call_with(item, known, &variable);
+        let call = self.call_with(passed, &variable);
         let counts = if known.dialect.rules().wraps() {
             " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
@@ -302,21 +300,8 @@ impl ValueCheck<'_> {
         ways.push(format!(
             r#"call the tool only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
-        ways.extend(self.other_field(known, reference, takes));
+        ways.extend(self.other_field(&known, reference, takes));
         ways.join(", or ")
-    }
-
-    /// Returns the help that lets null replace this part of the reference.
-    pub(super) fn ending(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        found: &Break,
-    ) -> Option<String> {
-        let CheckedValue::Template(_, _, known) = item else {
-            return None;
-        };
-        known.without(reference, found)
     }
 
     /// Returns the suggestion of another field of the object, which is never missing.
@@ -340,14 +325,9 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the members of the call with a variable in place of one argument.
-    pub(super) fn call_with(
-        &self,
-        item: &CheckedValue<'_>,
-        known: &Outputs<'_, '_>,
-        local: &str,
-    ) -> String {
-        let tool = short(self.tool);
-        let (all, part) = (&self.arguments, item.place());
+    pub(super) fn call_with(&self, passed: &Passed<'_>, local: &str) -> String {
+        let (tool, known) = (short(self.tool), passed.known);
+        let (all, part) = (&self.arguments, passed.place());
         let is_inside = all.start <= part.start && part.end <= all.end;
         let before = known.text.get(all.start..part.start);
         let after = known.text.get(part.end..all.end);
@@ -391,18 +371,13 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the suggestion of a field in place of its object.
-    pub(super) fn fitting_field(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        given: &Type<'_>,
-        takes: &Type<'_>,
-    ) -> Option<String> {
+    pub(super) fn fitting_field(&self, passed: &Passed<'_>) -> Option<String> {
+        let (reference, given) = (passed.reference, &passed.given.ty);
         let maybe = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Maybe;
-        let fields = self.fields(given, takes, &|name| {
+        let fields = self.fields(given, passed.takes, &|name| {
             !given.forms().iter().any(|form| maybe(form, name))
         });
-        let style = item.style(reference);
+        let style = passed.known.style(reference);
         let written = fields.iter().map(|name| {
             let mut path = reference.path.clone();
             path.push(Segment::new(Selector::Key((*name).to_owned())));
@@ -435,18 +410,17 @@ impl ValueCheck<'_> {
         };
         Some(format!("write the reference as `{reference}`"))
     }
+}
 
+impl Passed<'_> {
     /// Returns the help that writes a number or a boolean as text.
-    pub(super) fn as_text(&self, item: &CheckedValue<'_>, reference: &Reference) -> Option<String> {
-        let CheckedValue::Template(_, _, known) = item else {
-            return None;
-        };
-        let rules = known.dialect.rules();
+    pub(super) fn as_text(&self) -> Option<String> {
+        let rules = self.known.dialect.rules();
         let text = match rules.places {
             Places::Whole => return None,
-            Places::Anywhere => format!("{}{}", reference.text(), (rules.literal)("")),
+            Places::Anywhere => format!("{}{}", self.reference.text(), rules.literal("")),
             Places::Nowhere => {
-                let value = known.as_json(reference)?;
+                let value = self.known.as_json(self.reference)?;
                 format!(r#"{{"text": [{{"value": {value}}}]}}"#)
             }
         };

@@ -70,31 +70,22 @@ impl<'a, 'c> Outputs<'a, 'c> {
         let given = self.given(reference.source);
         let replaced = given.replaced.iter().map(|other| weight(&other.value));
         self.work.spend(given.ty.cost() + replaced.sum::<usize>())?;
-        let (name, skipped) = match self.variable(reference) {
-            Some((name, skipped)) if skipped > 0 => (name, skipped),
-            _ => {
-                let Given {
-                    ty,
-                    absent,
-                    replaced,
-                    present,
-                    ..
-                } = given;
-                let given = Given {
-                    absent,
-                    replaced,
-                    present,
-                    ..Given::typed(ty)
-                };
-                return Ok((given, 0));
-            }
+        // The problems on the way to the source have findings.
+        let given = Given {
+            absent: given.absent,
+            replaced: given.replaced,
+            present: given.present,
+            ..Given::typed(given.ty)
+        };
+        let Some((name, skipped)) = self.variable(reference).filter(|(_, it)| *it > 0) else {
+            return Ok((given, 0));
         };
         let part = Path {
             optional: false,
             segments: &reference.path[..skipped],
             otherwise: None,
         };
-        let mut part = follow(given, part, self.work)?;
+        let mut part = follow(given, (part, 0), self.work)?;
         if part.ty.says_null() {
             part.absent = Some(may_be_null(name));
         }
@@ -112,38 +103,14 @@ impl<'a, 'c> Outputs<'a, 'c> {
         reference: &Reference,
         path: &[Segment],
     ) -> Result<Given<'a>, LeadsNowhere<'a>> {
-        let (mut given, skipped) = self.start(reference)?;
+        let (given, skipped) = self.start(reference)?;
         let part = skipped.checked_sub(1).and_then(|last| path.get(last));
         let rest = Path {
             optional: part.map_or(reference.optional, |part| part.optional),
             segments: path.get(skipped..).unwrap_or_default(),
             ..reference.path()
         };
-        // The problems of the parts that the pattern takes apart.
-        let (breaks, mixed) = (given.breaks.take(), given.mixed.take());
-        let (unstated, lost) = (given.unstated.take(), given.lost.take());
-        match follow(given, rest, self.work) {
-            Ok(mut found) => {
-                for place in [
-                    found.lost.as_mut().map(|it| &mut it.segment),
-                    found.breaks.as_mut().map(|it| &mut it.at),
-                ] {
-                    place.into_iter().for_each(|place| *place += skipped);
-                }
-                Ok(Given {
-                    breaks: breaks.or(found.breaks),
-                    mixed: mixed.or(found.mixed),
-                    unstated: unstated.or(found.unstated),
-                    lost: lost.or(found.lost),
-                    ..found
-                })
-            }
-            Err(LeadsNowhere::Lost(mut lost)) => {
-                lost.segment += skipped;
-                Err(LeadsNowhere::Lost(lost))
-            }
-            Err(unknown) => Err(unknown),
-        }
+        follow(given, (rest, skipped), self.work)
     }
 
     /// Returns the plan with one more local value in scope.

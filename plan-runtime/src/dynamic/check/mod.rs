@@ -6,6 +6,7 @@
 //!   the output is `string | null` and the argument needs a string, or the output is an `enum` with one value that the argument refuses.
 //! - A value without a schema is a warning in a position that needs a type: [`Code::Unchecked`]. A schema without `required` does not describe
 //!   the presence of its members, which is a warning as well.
+//! - If no single form of an argument accepts each value of a reference, the reference is a warning as well. If a part of the value fits no form, the reference is an error.
 //! - Bounds and lengths are compared with values of the plan and of an `enum`, and not with other outputs. Patterns and formats are not compared.
 //!   `Toolbox::with_validation` checks all of them in a run.
 //! - An argument that the schema does not name is an error if the schema forbids further arguments (`additionalProperties: false`), or if

@@ -1,10 +1,10 @@
 //! Help for a value that fits only in some runs: an `if` or a `for` in the dialect of the document.
 
-use super::checked_value::CheckedValue;
+use super::checked_value::Passed;
 use super::instead::last_branch;
 use super::outputs::KnownOutputs;
 use super::value::ValueCheck;
-use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Type, Types};
+use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Types};
 use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
 use serde_json::Value;
@@ -18,41 +18,30 @@ const MOST_LISTED: usize = 64;
 /// Maximum number of members of an object in a help.
 const MOST_MEMBERS: usize = 16;
 
-/// A reference whose type does not fit its position.
-pub(super) struct Misfit<'m> {
-    pub(super) item: &'m CheckedValue<'m>,
-    pub(super) reference: &'m Reference,
-    pub(super) given: &'m Type<'m>,
-    pub(super) takes: &'m Type<'m>,
-}
-
 impl ValueCheck<'_> {
     /// Returns the help for a value that fits only in some runs.
-    pub(super) fn narrowed(&self, misfit: &Misfit<'_>, mismatch: &Mismatch) -> Option<String> {
-        let CheckedValue::Template(_, _, known) = misfit.item else {
-            return None;
-        };
-        let takes = misfit.takes;
+    pub(super) fn narrowed(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Option<String> {
+        let takes = passed.takes;
         match (&*mismatch.place, &mismatch.reason) {
-            ("", Reason::Value { .. }) => self.branches(known, misfit),
+            ("", Reason::Value { .. }) => self.branches(passed),
             ("", Reason::Kind { .. }) if takes.types().without(Types::NULL) == Types::STRING => {
-                self.as_text(misfit.item, misfit.reference)
+                passed.as_text()
             }
             (
                 "[..]",
                 Reason::Kind {
                     given: Types::NULL, ..
                 },
-            ) => Some(self.each_that_is_there(known, misfit)),
-            ("", Reason::Missing { always: false, .. }) => self.with_members(known, misfit),
+            ) => Some(self.each_that_is_there(passed)),
+            ("", Reason::Missing { always: false, .. }) => self.with_members(passed),
             _ => None,
         }
     }
 
     /// Returns the help with a branch for each value that fits.
-    fn branches(&self, known: &KnownOutputs<'_>, misfit: &Misfit<'_>) -> Option<String> {
-        let (given, takes) = (misfit.given, misfit.takes);
-        let shown = known.as_json(misfit.reference)?;
+    fn branches(&self, passed: &Passed<'_>) -> Option<String> {
+        let (given, takes) = (&passed.given.ty, passed.takes);
+        let shown = passed.known.as_json(passed.reference)?;
         let accepts = |value: &Value| {
             let mut forms = takes.forms().iter();
             forms.any(|form| form.types().overlaps(Types::of(value)) && form.allows(value))
@@ -67,7 +56,7 @@ impl ValueCheck<'_> {
             return None;
         }
         let branches = values.iter().map(|value| {
-            let call = self.call_with(misfit.item, known, &value.to_string());
+            let call = self.call_with(passed, &value.to_string());
             format!(
                 r#"{{"condition": {{"compare": [{shown}, "==", {value}]}}, "then": {{{call}}}}}"#
             )
@@ -79,13 +68,16 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the help with a call for each element that is not null.
-    fn each_that_is_there(&self, known: &KnownOutputs<'_>, misfit: &Misfit<'_>) -> String {
-        let mut ways: Vec<String> = known.always_in_list(misfit.reference).into_iter().collect();
-        if let Some(list) = known.as_json(misfit.reference) {
+    fn each_that_is_there(&self, passed: &Passed<'_>) -> String {
+        let &Passed {
+            known, reference, ..
+        } = passed;
+        let mut ways: Vec<String> = known.always_in_list(reference).into_iter().collect();
+        if let Some(list) = known.as_json(reference) {
             let names = known.new_variables(&self.arguments);
             let element = known.dialect.variable(known.depth(), &names[0]);
             let there = known.dialect.variable(known.depth() + 1, &names[1]);
-            let call = self.call_with(misfit.item, known, &format!("[{there}]"));
+            let call = self.call_with(passed, &format!("[{there}]"));
             let [one, other] = names;
             ways.push(format!(
                 r#"call the tool for each element that is not null: `"for": {{"pattern": "{one}", "list": {list}, "body": {{"if": [{{"pattern": "Some({other})", "value": {element}, "then": {{{call}}}}}]}}}}`"#
@@ -95,14 +87,17 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the help with a call that runs only if the optional members are present.
-    fn with_members(&self, known: &KnownOutputs<'_>, misfit: &Misfit<'_>) -> Option<String> {
-        let ([given], [takes]) = (misfit.given.forms(), misfit.takes.forms()) else {
+    fn with_members(&self, passed: &Passed<'_>) -> Option<String> {
+        let &Passed {
+            known, reference, ..
+        } = passed;
+        let ([given], [takes]) = (passed.given.ty.forms(), passed.takes.forms()) else {
             return None;
         };
         let part = |name: &str| {
-            let mut path = misfit.reference.path.clone();
+            let mut path = reference.path.clone();
             path.push(Segment::new(Selector::Key(name.to_owned())));
-            known.with_path(misfit.reference, &path)
+            known.with_path(reference, &path)
         };
         let mut free = known.new_variables(&self.arguments).into_iter();
         let (mut members, mut patterns) = (Vec::new(), Vec::new());
@@ -122,7 +117,7 @@ impl ValueCheck<'_> {
             members.push(format!("{}: {value}", Value::from(name)));
         }
         let object = known.dialect.object_of(&members.join(", "));
-        let call = self.call_with(misfit.item, known, &object);
+        let call = self.call_with(passed, &object);
         let (what, patterns) = match &patterns[..] {
             [one] => ("member is", one.clone()),
             all => (

@@ -110,8 +110,21 @@ pub(super) fn operand<'a>(
     known: KnownOutputs<'a>,
 ) -> Option<Operand<'a>> {
     let value = CheckedValue::Template(template, at, known);
-    let words = value.words();
-    Some(match value.kind() {
+    let kind = value.kind();
+    let plain = Operand {
+        types: kind.types(),
+        found: None,
+        literal: value.scalar(),
+        null: None,
+        words: value.words(),
+        shown: known.as_operand(None),
+        breaks: None,
+        unstated: None,
+        place: known.place(at),
+        is_sure: false,
+        may_be_result: matches!(value.members().collect::<Vec<_>>()[..], [(OK | ERR, _)]),
+    };
+    Some(match kind {
         ValueKind::Unknown => return None,
         ValueKind::Reference(reference, given) => {
             let replaced = given.replaced.iter().filter(|it| it.lists == 0);
@@ -139,32 +152,18 @@ pub(super) fn operand<'a>(
             Operand {
                 types,
                 found: Some((reference, ty)),
-                literal: None,
                 null: given.absent.or(null),
-                words,
                 shown: known.as_operand(Some(reference)),
                 breaks: given.breaks.map(|it| it.why),
                 unstated: given.unstated.and_then(|it| match it {
                     Unstated::Presence(part) => Some(part),
                     Unstated::Type(_) => None,
                 }),
-                place: known.place(at),
                 is_sure,
                 may_be_result,
+                ..plain
             }
         }
-        kind => Operand {
-            types: kind.types(),
-            found: None,
-            literal: value.scalar(),
-            null: None,
-            words,
-            shown: known.as_operand(None),
-            breaks: None,
-            unstated: None,
-            place: known.place(at),
-            is_sure: false,
-            may_be_result: matches!(value.members().collect::<Vec<_>>()[..], [(OK | ERR, _)]),
-        },
+        _ => plain,
     })
 }

@@ -235,17 +235,12 @@ impl<'a> Outputs<'a, '_> {
     {
         Outputs {
             plan: &block.plan,
-            text: self.text,
             spans,
-            dialect: self.dialect,
-            profile: self.profile,
-            contracts: self.contracts,
-            work: self.work,
             computed,
             reader: Role::Work,
             block: Some(reads),
-            is_whole: self.is_whole,
             locals: None,
+            ..self
         }
     }
 

@@ -83,29 +83,36 @@ impl From<TooMuchWork> for LeadsNowhere<'_> {
     }
 }
 
-/// Follows a path from a value, as `resolve/walk.rs` does: `otherwise` replaces a reference that has ended, and a default replaces a missing part.
+/// Follows a path from a value, as `resolve/walk.rs` does: `otherwise` replaces a reference that has ended, and a default replaces a missing part. The number
+/// is the position of the first segment. The problems of the value remain.
 ///
 /// # Errors
 ///
 /// Returns an error if each run fails at a segment or at the plan's replacement of a segment, or if the work is too much.
 pub(super) fn follow<'a>(
     given: Given<'a>,
-    path: Path<'_>,
+    (path, from): (Path<'_>, usize),
     work: &Work,
 ) -> Result<Given<'a>, LeadsNowhere<'a>> {
-    let mut found = Given::typed(given.ty);
+    let mut found = Given {
+        absent: None,
+        replaced: Vec::new(),
+        present: Vec::new(),
+        ..given
+    };
     // A schema without values gives no information.
     if found.ty.types().is_empty() && given.replaced.is_empty() {
         found.ty = Type::any();
     }
     for other in given.replaced.iter().filter(|other| other.lists == 0) {
-        match lead_on(&other.value, (path, 0), &other.when, work)? {
+        match lead_on(&other.value, (path, from), &other.when, work)? {
             Ok(value) => found.replace(other.with(value)),
             Err(lost) => return Err(LeadsNowhere::Lost(lost)),
         }
     }
     let mut way = PathWalk {
         path,
+        from,
         work,
         null: given.absent,
         present: given.present,
@@ -129,6 +136,8 @@ pub(super) fn follow<'a>(
 /// The progress along a path.
 struct PathWalk<'a, 'p> {
     path: Path<'p>,
+    /// The position of the first segment in the whole path.
+    from: usize,
     work: &'p Work,
     /// The reason why the value so far may be null.
     null: Option<String>,
@@ -190,7 +199,7 @@ impl<'a> PathWalk<'a, '_> {
         } else {
             let breaks = self.found.breaks.take();
             self.found.breaks = breaks.or(null.clone().map(|why| Break {
-                at,
+                at: self.from + at,
                 why,
                 is_missing: false,
             }));
@@ -210,7 +219,7 @@ impl<'a> PathWalk<'a, '_> {
             }
             Err((why, may_be_there)) => {
                 let lost = Box::new(Unresolved {
-                    segment: at,
+                    segment: self.from + at,
                     inside: self.found.ty.clone(),
                     why,
                     when: None,
@@ -279,7 +288,7 @@ impl<'a> PathWalk<'a, '_> {
         match &segment.absent {
             Absent::Error => {
                 let breaks = why.clone().map(|why| Break {
-                    at,
+                    at: self.from + at,
                     why,
                     is_missing: true,
                 });
@@ -295,7 +304,7 @@ impl<'a> PathWalk<'a, '_> {
             }
             Absent::Default(default) => {
                 let (rest, when) = (self.path.after(at), format!("`{part}` is missing"));
-                match lead_on(default, (rest, at + 1), &when, self.work)? {
+                match lead_on(default, (rest, self.from + at + 1), &when, self.work)? {
                     Ok(Value::Null) => {
                         // A `?` may also give null.
                         let has_otherwise = self.path.otherwise.is_some();
@@ -319,7 +328,7 @@ impl<'a> PathWalk<'a, '_> {
                             self.found.unstated.get_or_insert(presence);
                         }
                         let breaks = why.clone().map(|why| Break {
-                            at: at + 1,
+                            at: self.from + at + 1,
                             why,
                             is_missing: false,
                         });

@@ -1,15 +1,13 @@
 //! The check that each value of a reference fits its position.
 
-use super::checked_value::CheckedValue;
-use super::narrow::Misfit;
-use super::path::Given;
+use super::checked_value::Passed;
 use super::replacement::Replacement;
 use super::unresolved::Break;
 use super::value::{ValueCheck, subject, why};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
-use crate::plan::{Absent, Reference, Segment, Selector, is_word};
+use crate::plan::{Absent, Segment, Selector, is_word};
 use crate::resolve::describe::{counted, short};
 use std::borrow::Cow;
 
@@ -17,14 +15,18 @@ impl ValueCheck<'_> {
     /// Returns the note for a reference that does not fit.
     pub(super) fn reference(
         &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        given: &Given<'_>,
-        takes: &Type<'_>,
+        passed: &Passed<'_>,
         required: bool,
     ) -> Result<Option<Note>, TooMuchWork> {
+        let &Passed {
+            known,
+            reference,
+            given,
+            takes,
+            ..
+        } = passed;
         // The type of an input follows from its arguments. A path through a union has another finding.
-        if item.is_untyped_input() || given.mixed.is_some() {
+        if known.untyped_input(reference).is_some() || given.mixed.is_some() {
             return Ok(None);
         }
         let place = self.place.borrow();
@@ -33,19 +35,13 @@ impl ValueCheck<'_> {
         let mismatch = given.ty.mismatch(takes, !is_null, self.work)?;
         let unknown = match mismatch {
             Some(mismatch) if !mismatch.is_unknown() => {
-                let misfit = Misfit {
-                    item,
-                    reference,
-                    given: &given.ty,
-                    takes,
-                };
-                return Ok(Some(self.misfit(&misfit, &mismatch)));
+                return Ok(Some(self.misfit(passed, &mismatch)));
             }
             unknown => unknown,
         };
         let never_there = given.ty.types().is_empty();
         for other in &given.replaced {
-            if let Some(note) = self.replacement(item, other, takes)? {
+            if let Some(note) = self.replacement(passed, other)? {
                 // In the compat profile, a reference that has ended remains as text.
                 let text = other.value.as_str();
                 let remains = text.is_some_and(|it| Some(it) == reference.as_written());
@@ -54,36 +50,31 @@ impl ValueCheck<'_> {
         }
         if !required || takes.types().overlaps(Types::NULL) {
             let breaks = given.breaks.as_ref();
-            let breaks = breaks.map(|it| self.breaks(item, reference, takes, it));
-            return Ok(breaks.or_else(|| self.unstated(item, (reference, given), takes, &unknown?)));
+            let breaks = breaks.map(|it| self.breaks(passed, it));
+            return Ok(breaks.or_else(|| self.unstated(passed, &unknown?)));
         }
         let Some(absent) = &given.absent else {
-            return Ok(unknown.and_then(|it| self.unstated(item, (reference, given), takes, &it)));
+            return Ok(unknown.and_then(|it| self.unstated(passed, &it)));
         };
         let (subject, written) = (subject(&place), short(&reference.text()));
         let but = |verb: &str| format!("{subject} is required, but `{written}` {verb} no value: ");
         if never_there && given.replaced.is_empty() {
             let lost = given.lost.as_ref();
-            let lost = lost.and_then(|lost| item.lost(reference, lost));
-            let note = lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, item.place(), absent));
+            let lost = lost.map(|lost| known.lost(passed.at, reference, lost));
+            let note =
+                lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, passed.place(), absent));
             return Ok(Some(note.code(Code::MaybeAbsent).after(&but("has"))));
         }
-        let help = self.instead_of_absent(item, reference, takes);
-        let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may have"));
+        let help = self.instead_of_absent(passed);
+        let note = Note::error(Code::MaybeAbsent, passed.place(), absent).after(&but("may have"));
         let may_end = reference.path.iter().any(stops);
         Ok(Some(note.help(help).warn_if(may_end)))
     }
 
     /// Returns the note for a reference that may fail in an optional position.
-    fn breaks(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        takes: &Type<'_>,
-        found: &Break,
-    ) -> Note {
+    fn breaks(&self, passed: &Passed<'_>, found: &Break) -> Note {
         let place = self.place.borrow();
-        let (subject, written) = (subject(&place), short(&reference.text()));
+        let (subject, written) = (subject(&place), short(&passed.reference.text()));
         let fails = if found.is_missing {
             "has no value"
         } else {
@@ -93,24 +84,22 @@ impl ValueCheck<'_> {
             "{subject} may be omitted, but `{written}` fails if the reference {fails}: {}",
             found.why
         );
-        let mut help = self.instead_of_absent(item, reference, takes);
-        if let Some(ending) = self.ending(item, reference, found) {
+        let mut help = self.instead_of_absent(passed);
+        if let Some(ending) = passed.known.without(passed.reference, found) {
             help = format!("{ending}, or {help}");
         }
-        Note::error(Code::MaybeAbsent, item.place(), message).help(help)
+        Note::error(Code::MaybeAbsent, passed.place(), message).help(help)
     }
 
     /// Returns the note for a value that no schema describes.
-    fn unstated(
-        &self,
-        item: &CheckedValue<'_>,
-        (reference, given): (&Reference, &Given<'_>),
-        takes: &Type<'_>,
-        mismatch: &Mismatch,
-    ) -> Option<Note> {
-        let CheckedValue::Template(_, _, known) = item else {
-            return None;
-        };
+    fn unstated(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Option<Note> {
+        let &Passed {
+            known,
+            reference,
+            given,
+            takes,
+            ..
+        } = passed;
         // A path outside of the schema has another finding.
         if given.lost.is_some() {
             return None;
@@ -133,7 +122,7 @@ impl ValueCheck<'_> {
                     short(name)
                 ),
             ),
-            Reason::ManyCases => (
+            Reason::NoSingleForm => (
                 format!(
                     "{subject} accepts several forms, and no single form accepts every value of {part}"
                 ),
@@ -157,17 +146,16 @@ impl ValueCheck<'_> {
                 known.stating(reference),
             ),
         };
-        Some(known.unchecked(item.place(), message).help(help))
+        Some(known.unchecked(passed.place(), message).help(help))
     }
 
     /// Returns the note for a value of the plan that replaces a missing one and does not fit.
     fn replacement(
         &self,
-        item: &CheckedValue<'_>,
+        passed: &Passed<'_>,
         replacement: &Replacement,
-        takes: &Type<'_>,
     ) -> Result<Option<Note>, TooMuchWork> {
-        let mut takes = Cow::Borrowed(takes);
+        let mut takes = Cow::Borrowed(passed.takes);
         for _ in 0..replacement.lists {
             takes = Cow::Owned(takes.element());
         }
@@ -179,7 +167,7 @@ impl ValueCheck<'_> {
         let problem = self.literal(&replacement.value, &takes, place)?;
         Ok(problem.map(|problem| {
             let when = format!("if {}, ", replacement.when);
-            let problem = problem.at(item.place()).after(&when);
+            let problem = problem.at(passed.place()).after(&when);
             match &replacement.place {
                 Some(place) => problem.related(place.clone(), "the value is here"),
                 None => problem,
@@ -193,20 +181,15 @@ impl ValueCheck<'_> {
         found.is_ok_and(|found| found.is_none_or(|it| it.is_unknown()))
     }
 
-    fn misfit(&self, misfit: &Misfit<'_>, mismatch: &Mismatch) -> Note {
-        let Misfit {
-            item,
-            reference,
-            given,
-            takes,
-        } = *misfit;
+    fn misfit(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Note {
+        let (reference, given, takes) = (passed.reference, &passed.given.ty, passed.takes);
         let written = short(&reference.text());
         let (is, wanted) = (given.words(), takes.words());
         let place = self.place.borrow();
         let subject = subject(&place);
         let values = |ty: &Type<'_>| self.allowed(&ty.forms().iter().collect::<Vec<_>>());
-        let narrowed = || self.narrowed(misfit, mismatch);
-        let note = |code, message: String| Note::error(code, item.place(), message);
+        let narrowed = || self.narrowed(passed, mismatch);
+        let note = |code, message: String| Note::error(code, passed.place(), message);
         match (&*mismatch.place, &mismatch.reason) {
             ("", Reason::Value { .. } | Reason::Listed(_)) => {
                 let is = match &mismatch.reason {
@@ -249,20 +232,20 @@ impl ValueCheck<'_> {
                 note(Code::MaybeAbsent, message).help(narrowed())
             }
             ("" | "[..]", Reason::Kind { always: true, .. }) if is != wanted => {
-                let (code, help) = self.way_out(misfit);
+                let (code, help) = self.way_out(passed);
                 note(
                     code,
                     format!("{subject} must be {wanted}, but `{written}` is {is}"),
                 )
                 .help(help)
             }
-            _ => self.misfit_of_part(misfit, mismatch, &subject),
+            _ => self.misfit_of_part(passed, mismatch, &subject),
         }
     }
 
-    fn misfit_of_part(&self, misfit: &Misfit<'_>, mismatch: &Mismatch, subject: &str) -> Note {
-        let written = short(&misfit.reference.text());
-        let note = |code, message: String| Note::error(code, misfit.item.place(), message);
+    fn misfit_of_part(&self, passed: &Passed<'_>, mismatch: &Mismatch, subject: &str) -> Note {
+        let written = short(&passed.reference.text());
+        let note = |code, message: String| Note::error(code, passed.place(), message);
         if let (
             "",
             Reason::Bound {
@@ -277,7 +260,7 @@ impl ValueCheck<'_> {
             return note(Code::NotAllowed, message);
         }
         let why = why(mismatch, subject);
-        let (code, help) = match (&mismatch.reason, self.way_out(misfit)) {
+        let (code, help) = match (&mismatch.reason, self.way_out(passed)) {
             (Reason::Bound { .. }, _) => (Code::NotAllowed, None),
             (
                 Reason::Missing { always: false, .. }
@@ -289,23 +272,18 @@ impl ValueCheck<'_> {
             (_, way_out) => way_out,
         };
         let message = format!("the value of `{written}` does not fit {subject}: {why}");
-        note(code, message).help(self.narrowed(misfit, mismatch).or(help))
+        note(code, message).help(self.narrowed(passed, mismatch).or(help))
     }
 
     /// Returns the code and the help for a reference to a value of another type.
-    fn way_out(&self, misfit: &Misfit<'_>) -> (Code, Option<String>) {
-        let Misfit {
-            item,
-            reference,
-            given,
-            takes,
-        } = *misfit;
-        let style = item.style(reference);
+    fn way_out(&self, passed: &Passed<'_>) -> (Code, Option<String>) {
+        let (reference, given, takes) = (passed.reference, &passed.given.ty, passed.takes);
+        let style = passed.known.style(reference);
         let mut path = reference.path.clone();
         let kinds = given.types().without(Types::NULL);
         let first = given.first_element();
         if kinds == Types::LIST && !first.types().is_empty() && self.leads_to(&first, takes) {
-            if let Some(whole) = item.alone_in_list() {
+            if let Some(whole) = passed.alone_in_list() {
                 let help =
                     format!("the reference already is a list; remove the brackets: `{whole}`");
                 return (Code::ListOrElement, Some(help));
@@ -339,8 +317,8 @@ impl ValueCheck<'_> {
         let scalar = Types::NUMBER.or(Types::BOOL);
         let is_scalar = !kinds.is_empty() && kinds.without(scalar).is_empty();
         let help = help.or_else(|| match () {
-            () if kinds == Types::OBJECT => self.fitting_field(item, reference, given, takes),
-            () if is_scalar && wanted.overlaps(Types::STRING) => self.as_text(item, reference),
+            () if kinds == Types::OBJECT => self.fitting_field(passed),
+            () if is_scalar && wanted.overlaps(Types::STRING) => passed.as_text(),
             () => None,
         });
         (Code::WrongType, help)

@@ -159,12 +159,8 @@ impl<'a> Checker<'a, '_> {
                 let message = format!(
                     "`{sign}` compares {left} with {right}, one of which may be missing: {why}"
                 );
-                return self.report(
-                    Code::MaybeAbsent,
-                    at,
-                    message,
-                    self.ask_first(shown, Some(at)),
-                );
+                let help = self.ask_first(shown, Some(at));
+                return self.report(Code::MaybeAbsent, at, message, help);
             }
             if let [Some(left), Some(right)] = &operands
                 && let Some((never, help)) = left.never(right).or_else(|| right.never(left))
@@ -214,12 +210,8 @@ impl<'a> Checker<'a, '_> {
         if let Some((why, shown)) = absent.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
             let message =
                 format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
-            self.report(
-                Code::MaybeAbsent,
-                at,
-                message,
-                self.ask_first(shown, Some(at)),
-            );
+            let help = self.ask_first(shown, Some(at));
+            self.report(Code::MaybeAbsent, at, message, help);
         } else {
             all.for_each(|operand| self.presence(operand, guards));
         }

@@ -44,8 +44,6 @@ pub(crate) struct Rules {
     pub(crate) style: fn(ReferenceTarget<'_>, &str) -> Option<Style>,
     /// Returns a reference as an object, in a dialect without references in strings.
     pub(crate) object: Option<fn(ReferenceTarget<'_>, &[Segment]) -> String>,
-    /// Writes a string that would have another meaning.
-    pub(crate) literal: fn(&str) -> String,
 }
 
 /// The detection of documents in a dialect.
@@ -69,9 +67,10 @@ pub(crate) struct Compat {
 }
 
 impl Rules {
-    /// Returns the name of the member with a call's arguments.
-    pub(crate) fn arguments(&self) -> &'static str {
-        self.syntax.arguments()
+    /// Writes a string that would have another meaning.
+    pub(crate) fn literal(&self, text: &str) -> String {
+        let mark = self.mark;
+        mark.map_or_else(|| text.to_owned(), |mark| mark.literal(text))
     }
 
     /// Returns the name of a step in a message, from its index and its ID.
@@ -122,8 +121,8 @@ impl Rules {
         match self.places {
             Places::Nowhere => r#"{"text": ["…"]}"#.to_owned(),
             // The dialect cannot express a part of a string.
-            Places::Whole => (self.literal)(&short(text)),
-            Places::Anywhere => (self.literal)(part),
+            Places::Whole => self.literal(&short(text)),
+            Places::Anywhere => self.literal(part),
         }
     }
 
@@ -142,7 +141,10 @@ impl Dialect {
         } else {
             quote(tool)
         };
-        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments())
+        format!(
+            r#""tool": {tool}, "{}": {arguments}"#,
+            rules.syntax.arguments()
+        )
     }
 
     /// Writes the members of a call with this argument.

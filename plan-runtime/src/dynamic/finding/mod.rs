@@ -11,49 +11,41 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// A problem found in a document: an error or a warning.
-///
-/// A reader finds all problems of a document before any of it runs, and reports them together as [`Findings`].
-///
-/// ```
-/// use plan_runtime::dynamic::{Reader, Severity};
-///
-/// let findings = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": "{{ mail.result }}"}}]"#).unwrap_err();
-/// let finding = &findings[0];
-/// assert_eq!(finding.code.as_str(), "malformed-reference");
-/// assert_eq!(finding.severity, Severity::Error);
-/// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
-/// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
-/// ```
-#[derive(Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The kind of problem.
-    pub code: Code,
-    /// The severity, which determines if the plan is usable.
-    pub severity: Severity,
-    /// The problem, in one line.
-    pub message: String,
-    /// The position of the problem, with a short description that may be empty.
-    pub label: Label,
-    /// Other positions that are related to the problem.
-    pub related: Vec<Label>,
-    /// The fix.
-    pub help: Option<String>,
-    /// The id of the step that contains the problem, cut after 1,024 bytes.
-    #[serde(serialize_with = "serialize_step")]
-    pub step: Option<Arc<str>>,
+crate::print::visible_debug! {
+    /// A problem found in a document: an error or a warning.
+    ///
+    /// A reader finds all problems of a document before any of it runs, and reports them together as [`Findings`].
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Reader, Severity};
+    ///
+    /// let findings = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": "{{ mail.result }}"}}]"#).unwrap_err();
+    /// let finding = &findings[0];
+    /// assert_eq!(finding.code.as_str(), "malformed-reference");
+    /// assert_eq!(finding.severity, Severity::Error);
+    /// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
+    /// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
+    /// ```
+    #[derive(Clone, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub struct Finding {
+        /// The kind of problem.
+        pub code: Code,
+        /// The severity, which determines if the plan is usable.
+        pub severity: Severity,
+        /// The problem, in one line.
+        pub message: String,
+        /// The position of the problem, with a short description that may be empty.
+        pub label: Label,
+        /// Other positions that are related to the problem.
+        pub related: Vec<Label>,
+        /// The fix.
+        pub help: Option<String>,
+        /// The id of the step that contains the problem, cut after 1,024 bytes.
+        #[serde(serialize_with = "serialize_step")]
+        pub step: Option<Arc<str>>,
+    }
 }
-
-crate::print::visible_debug!(struct Finding {
-    code,
-    severity,
-    message,
-    label,
-    related,
-    help,
-    step,
-});
 
 #[expect(clippy::ref_option, reason = "serde calls it so")]
 fn serialize_step<S: Serializer>(
@@ -63,26 +55,21 @@ fn serialize_step<S: Serializer>(
     step.as_deref().serialize(serializer)
 }
 
-/// A position in a document, with a short description.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Label {
-    /// The position, in bytes from the document's start.
-    pub span: Range<usize>,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in that line, in characters from 1.
-    pub column: usize,
-    /// The description, which may be empty.
-    pub text: String,
+crate::print::visible_debug! {
+    /// A position in a document, with a short description.
+    #[derive(Clone, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub struct Label {
+        /// The position, in bytes from the document's start.
+        pub span: Range<usize>,
+        /// The line, from 1.
+        pub line: usize,
+        /// The column in that line, in characters from 1.
+        pub column: usize,
+        /// The description, which may be empty.
+        pub text: String,
+    }
 }
-
-crate::print::visible_debug!(struct Label {
-    span,
-    line,
-    column,
-    text,
-});
 
 /// The severity of a finding, which determines if the plan is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -196,41 +183,38 @@ impl fmt::Display for Code {
     }
 }
 
-/// The problems found in a document, in the document's order.
-///
-/// The list has at most 257 findings. If there are more than 256, errors take precedence over warnings, and the last finding
-/// contains the number of the omitted ones. A finding has at most 16 related positions, and strings of at most 2,048 bytes.
-///
-/// `Findings` is a list of [`Finding`]s, and an [`Error`](std::error::Error) if it contains an error. `{}` writes them for people,
-/// each with its line and column. With the feature `diagnostics`, `render` underlines the positions.
-///
-/// ```
-/// use plan_runtime::dynamic::{Code, Reader};
-///
-/// let findings = Reader::new().read(r#"{"steps": [
-///     {"id": "find_john", "tool": "find", "arguments": {"name": "John"}},
-///     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:find_jon.email"}}
-/// ]}"#).unwrap_err();
-/// assert_eq!(findings.len(), 1);
-/// assert_eq!(findings[0].code, Code::UnknownStep);
-/// assert_eq!(findings.to_string(), "\
-/// error[unknown-step]: there is no step `find_jon`
-///   --> 3:62 in step `sent`
-///    = help: a step with a similar name exists: `find_john`
-/// ");
-/// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Findings {
-    text: Arc<str>,
-    list: Vec<Finding>,
+crate::print::visible_debug! {
+    /// The problems found in a document, in the document's order.
+    ///
+    /// The list has at most 257 findings. If there are more than 256, errors take precedence over warnings, and the last finding
+    /// contains the number of the omitted ones. A finding has at most 16 related positions, and strings of at most 2,048 bytes.
+    ///
+    /// `Findings` is a list of [`Finding`]s, and an [`Error`](std::error::Error) if it contains an error. `{}` writes them for people,
+    /// each with its line and column. With the feature `diagnostics`, `render` underlines the positions.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Reader};
+    ///
+    /// let findings = Reader::new().read(r#"{"steps": [
+    ///     {"id": "find_john", "tool": "find", "arguments": {"name": "John"}},
+    ///     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:find_jon.email"}}
+    /// ]}"#).unwrap_err();
+    /// assert_eq!(findings.len(), 1);
+    /// assert_eq!(findings[0].code, Code::UnknownStep);
+    /// assert_eq!(findings.to_string(), "\
+    /// error[unknown-step]: there is no step `find_jon`
+    ///   --> 3:62 in step `sent`
+    ///    = help: a step with a similar name exists: `find_john`
+    /// ");
+    /// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[derive(Clone, Default, PartialEq, Eq)]
+    pub struct Findings {
+        text: Arc<str>,
+        list: Vec<Finding>,
+    }
 }
-
-crate::print::visible_debug!(struct Findings {
-    text,
-    list,
-});
 
 impl Findings {
     /// Returns the document.

@@ -35,8 +35,8 @@ pub(in crate::dynamic) enum Reason {
     Missing { name: String, always: bool },
     /// The list may have more elements than the other type allows. Without `is_sure`, no schema states its length.
     Longer { most: usize, is_sure: bool },
-    /// The forms of the other type accept the value only together, and there are too many cases.
-    ManyCases,
+    /// No form of the other type accepts each value, although a form accepts each part.
+    NoSingleForm,
     /// The member of this name is unknown in the other type.
     Extra(String),
     /// No schema describes the part.
@@ -59,7 +59,7 @@ impl Mismatch {
             self.reason,
             Reason::Unstated
                 | Reason::Presence(_)
-                | Reason::ManyCases
+                | Reason::NoSingleForm
                 | Reason::Longer { is_sure: false, .. }
         )
     }

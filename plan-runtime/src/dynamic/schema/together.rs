@@ -54,7 +54,7 @@ impl Inclusion<'_> {
         if self.in_case && matches!(form, Form::Narrowed(..) | Form::Tuple(_)) {
             return Ok(Some(nearest));
         }
-        let many = || Ok(Some(Mismatch::of(Reason::ManyCases)));
+        let many = || Ok(Some(Mismatch::of(Reason::NoSingleForm)));
         if others.len() > 64 {
             return many();
         }

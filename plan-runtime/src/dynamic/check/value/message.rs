@@ -313,7 +313,8 @@ pub(in crate::dynamic::check) fn why(mismatch: &Mismatch, subject: &str) -> Stri
         Reason::Longer { most, .. } => {
             format!("{its} may have more than {}", counted(*most, "element"))
         }
-        Reason::Unstated | Reason::Presence(_) | Reason::ManyCases => {
+        Reason::NoSingleForm => format!("no single form accepts every value of {its}"),
+        Reason::Unstated | Reason::Presence(_) => {
             format!("{its} may be anything")
         }
     }

@@ -3,7 +3,7 @@
 mod merged;
 mod message;
 
-use super::checked_value::{CheckedValue, ValueKind};
+use super::checked_value::{CheckedValue, Passed, ValueKind};
 use super::input::Inputs;
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Note, Notes};
@@ -104,10 +104,6 @@ impl<'t> ValueCheck<'t> {
         Ok(problems.into_first_error())
     }
 
-    fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
-        self.work.spend(work)
-    }
-
     /// Calls a function for a part of the value.
     fn within<T>(&self, name: impl FnOnce(&mut String), inner: impl FnOnce() -> T) -> T {
         let length = self.place.borrow().len();
@@ -135,18 +131,29 @@ impl<'t> ValueCheck<'t> {
         takes: &Type<'_>,
         required: bool,
     ) -> Result<Notes, TooMuchWork> {
-        self.spend(1 + takes.cost())?;
+        self.work.spend(1 + takes.cost())?;
         takes.known()?;
         let inside = match item.kind() {
             ValueKind::Unknown => return Ok(Notes::default()),
             ValueKind::Reference(reference, given) => {
-                let problem = self.reference(&item, reference, &given, takes, required)?;
+                // JSON outside of a document has no references.
+                let CheckedValue::Template(_, at, known) = item else {
+                    return Ok(Notes::default());
+                };
+                let passed = Passed {
+                    known,
+                    at,
+                    reference,
+                    given: &given,
+                    takes,
+                };
+                let problem = self.reference(&passed, required)?;
                 return Ok(problem.map(Notes::from).unwrap_or_default());
             }
             // Null for an optional member is equivalent to a missing member.
             ValueKind::Null if !required => return Ok(Notes::default()),
             ValueKind::String(text) => {
-                self.spend(text.len() / 64)?;
+                self.work.spend(text.len() / 64)?;
                 false
             }
             ValueKind::List(_) | ValueKind::Object { .. } => self.choices.get() > 0,
@@ -201,7 +208,7 @@ impl<'t> ValueCheck<'t> {
     /// Returns `true` if the value may be listed by these forms, or is null, which its type decides.
     fn is_one_of(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Result<bool, TooMuchWork> {
         if let Some(value) = item.literal(self.work)? {
-            self.spend(forms.len())?;
+            self.work.spend(forms.len())?;
             return Ok(value.is_null() || forms.iter().any(|form| form.allows(&value)));
         }
         for other in forms.iter().flat_map(|form| form.allowed()) {
@@ -235,7 +242,7 @@ impl<'t> ValueCheck<'t> {
             Property::Type(ty) => ty.cost(),
             _ => 0,
         };
-        self.spend(form.schemas().len() + cost)?;
+        self.work.spend(form.schemas().len() + cost)?;
         Ok(property)
     }
 
@@ -255,7 +262,7 @@ impl<'t> ValueCheck<'t> {
             })
         };
         let required: HashSet<&str> = first.required().into_iter().collect();
-        self.spend(required.len())?;
+        self.work.spend(required.len())?;
         for (name, member) in item.members() {
             if !required.contains(name) {
                 continue;
@@ -288,7 +295,7 @@ impl<'t> ValueCheck<'t> {
     }
 
     fn in_form(&self, item: CheckedValue<'_>, form: &Form<'_>) -> Result<Notes, TooMuchWork> {
-        self.spend(1 + form.schemas().len())?;
+        self.work.spend(1 + form.schemas().len())?;
         if form.counts() && !self.is_one_of(item, &[form])? {
             return Ok(self.not_allowed(item, &[form]).into());
         }
@@ -322,7 +329,7 @@ impl<'t> ValueCheck<'t> {
                             return Ok(self.out_of_bounds(item, &bound).into());
                         }
                     };
-                    self.spend(1 + form.schemas().len() + element.cost())?;
+                    self.work.spend(1 + form.schemas().len() + element.cost())?;
                     if index < first {
                         own = element;
                         &own
@@ -352,7 +359,7 @@ impl<'t> ValueCheck<'t> {
         let needs: HashSet<&str> = required.iter().copied().collect();
         // Only an unknown name needs the list of all names.
         let mut names = None;
-        self.spend(given.len() + required.len())?;
+        self.work.spend(given.len() + required.len())?;
         let mut meant = HashSet::new();
         for (name, value) in item.members() {
             match self.property(form, name)? {
@@ -372,7 +379,7 @@ impl<'t> ValueCheck<'t> {
                         Some(names) => names,
                         None => {
                             let all = form.names();
-                            self.spend(all.len())?;
+                            self.work.spend(all.len())?;
                             names.insert(all)
                         }
                     };
@@ -380,7 +387,7 @@ impl<'t> ValueCheck<'t> {
                         None
                     } else {
                         // The search for a similar name compares strings.
-                        self.spend(8 * names.len().min(MOST_COMPARED))?;
+                        self.work.spend(8 * names.len().min(MOST_COMPARED))?;
                         let free = names.iter().copied().filter(|name| !given.contains(name));
                         similar(name, free)
                     };
@@ -412,7 +419,7 @@ impl<'t> ValueCheck<'t> {
         takes: &Type<'a>,
         inputs: &mut Inputs,
     ) -> Result<(), TooMuchWork> {
-        self.spend(1 + takes.cost())?;
+        self.work.spend(1 + takes.cost())?;
         match item.kind() {
             ValueKind::Reference(reference, _) => {
                 // An argument of any type gives no information about the input.

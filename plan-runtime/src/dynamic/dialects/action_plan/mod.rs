@@ -47,7 +47,6 @@ pub(super) static RULES: Rules = Rules {
 
     style: |to, _| Some(scan::style(to)),
     object: None,
-    literal: scan::literal,
 };
 
 /// Leaves a reference to a missing value in its string, as plain characters.

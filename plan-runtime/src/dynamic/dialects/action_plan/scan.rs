@@ -3,17 +3,14 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    escaped, is_wrapped, named, no_part, quote,
+    escaped, is_wrapped, named, no_part,
 };
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Segment, Selector};
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: CLOSE,
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, CLOSE);
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 /// The prefix of input names.
@@ -130,7 +127,7 @@ fn piece<'t>(
                 };
                 compat_only = Some(scan_error.help(format!(
                     "did you mean `{meant}`? To keep the text, write `{}`",
-                    literal(written)
+                    MARK.literal(written)
                 )));
             }
             Target::Id(id)
@@ -216,7 +213,7 @@ fn not_closed(text: &str, whole: &Range<usize>) -> Option<Box<ScanError>> {
     let path = written[OPEN.len()..].trim_end_matches('}').trim();
     let scan_error = ScanError::new(whole.clone(), "the reference is not closed with `}}`");
     Some(Box::new(if path.contains(char::is_whitespace) {
-        scan_error.help(format!("to keep the text, write `{}`", literal(OPEN)))
+        scan_error.help(format!("to keep the text, write `{}`", MARK.literal(OPEN)))
     } else {
         scan_error.help(format!("did you mean `{{{{{path}}}}}`?"))
     }))
@@ -232,7 +229,7 @@ fn malformed(
     let inner = written[OPEN.len()..].trim_end_matches('}');
     let plain = inner.trim();
     if plain != inner && !plain.is_empty() && plain.chars().all(|c| !c.is_whitespace()) {
-        let literal = literal(written);
+        let literal = MARK.literal(written);
         let keep = format!("to keep the text, write `{literal}`");
         let help = match without_spaces(plain, known) {
             Some(meant) => format!("did you mean `{meant}`? T{}", &keep[1..]),
@@ -247,12 +244,12 @@ fn malformed(
     };
     let help = format!(
         "a reference is `{{{{id.result…}}}}`; to keep the text, write `{}`",
-        literal(written)
+        MARK.literal(written)
     );
     ScanError::new(whole, message).help(help)
 }
 
-/// Returns the right form of a reference whose braces contain this text and spaces.
+/// Returns the right form of a reference with spaces between its braces.
 fn without_spaces(plain: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
     let written = format!("{OPEN}{plain}{CLOSE}");
     let (id, end) = path::name(&written, OPEN.len(), NameSyntax::Wide);
@@ -265,11 +262,6 @@ fn without_spaces(plain: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
     }
     let meant = meant(&id, &path, known);
     Some(meant.unwrap_or_else(|| with_result(&written, end, (&id, &path), known)))
-}
-
-/// Writes a string that is not a reference.
-pub(super) fn literal(text: &str) -> String {
-    format!("{{{{{}}}}}", quote(text))
 }
 
 /// Returns the notation of references.

@@ -3,14 +3,11 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    escaped, is_wrapped, named, no_part, quote,
+    escaped, is_wrapped, named, no_part,
 };
 use std::ops::Range;
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: CLOSE,
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, CLOSE);
 const OPEN: &str = "${";
 const CLOSE: &str = "}";
 
@@ -130,13 +127,8 @@ fn no_head(text: &str, whole: Range<usize>) -> ScanError {
     }
     scan_error.general().help(format!(
         "a reference is `${{step[0].data…}}`; to keep the text, write `{}`",
-        literal(written)
+        MARK.literal(written)
     ))
-}
-
-/// Writes a string that is not a reference.
-pub(super) fn literal(text: &str) -> String {
-    format!("${{{}}}", quote(text))
 }
 
 /// Returns the notation of references to a step or a value: with `.data`, or with `.result` like the `written`

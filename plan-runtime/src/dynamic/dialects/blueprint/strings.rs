@@ -58,7 +58,7 @@ impl Names<'_> {
                     (TextPiece::Text(_), Escape::All) => true,
                 };
                 if escaped {
-                    text.push_str(&scan::literal(written));
+                    text.push_str(&scan::MARK.literal(written));
                 } else {
                     text.push_str(written);
                 }

@@ -5,11 +5,9 @@ use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
 use crate::dynamic::dialects::rules::{Compat, Recognition, Rules};
-use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::plan::json::names::{
-    self, absent, default, element, reference, segment, source, template,
-};
-use crate::plan::{Absent, Segment};
+use crate::dynamic::json_node::{JsonNode, JsonType, one_line};
+use crate::plan::Segment;
+use crate::plan::json::names::{self, reference, source, template};
 use std::collections::HashSet;
 
 pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
@@ -43,7 +41,6 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         Some(Style::rust(name))
     },
     object: Some(form),
-    literal: str::to_owned,
 };
 
 fn sign(outline: &Outline<'_>) -> Option<Sign> {
@@ -79,46 +76,12 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
 
 /// Writes the path as a member of a reference.
 fn way(path: &[Segment]) -> String {
-    let is_more =
-        |part: &Segment| part.is_each() || part.optional || !matches!(part.absent, Absent::Error);
-    if !path.iter().any(is_more) {
+    if path.iter().all(Segment::is_plain) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
         return member(reference::POINTER, &quote(pointer.as_str()));
     }
-    let parts = path.iter().map(|part| {
-        let optional = part.optional.then(|| member(segment::OPTIONAL, "true"));
-        let (token, absent) = match part.token() {
-            Some(token) => (quote(&token.decoded()), absent(&part.absent)),
-            None => {
-                let each = member(segment::EACH, &quote(element::ELEMENT));
-                let more: Vec<String> = std::iter::once(each).chain(optional).collect();
-                return format!("{{{}}}", more.join(", "));
-            }
-        };
-        let absent = absent.map(|it| member(segment::ABSENT, &it));
-        let more: Vec<String> = absent.into_iter().chain(optional).collect();
-        if more.is_empty() {
-            return token;
-        }
-        format!(
-            "{{{}, {}}}",
-            member(segment::TOKEN, &token),
-            more.join(", ")
-        )
-    });
-    let parts: Vec<String> = parts.collect();
-    member(reference::PATH, &format!("[{}]", parts.join(", ")))
-}
-
-/// Writes the effect of a missing part.
-fn absent(absent: &Absent) -> Option<String> {
-    Some(match absent {
-        Absent::Error => return None,
-        Absent::Default(null) if null.is_null() => quote(absent::NULL),
-        Absent::Default(value) => format!("{{{}}}", member(default::DEFAULT, &value.to_string())),
-        Absent::End => quote(absent::END),
-        Absent::Failure => quote(absent::FAILURE),
-    })
+    let path = serde_json::to_string(path).unwrap_or_default();
+    member(reference::PATH, &one_line(&path))
 }
 
 fn member(name: &str, value: &str) -> String {

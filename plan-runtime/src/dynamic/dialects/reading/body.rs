@@ -140,15 +140,7 @@ fn of_kind(
                 return reader.error(wrong_kind(kind.value, "`if`", "a list").help(help));
             }
             let branches = reader.items(kind.value, "`if`")?;
-            let mut read = Vec::with_capacity(reader.room(branches.len(), 3));
-            for node in branches {
-                if !reader.count(3, node.place()) {
-                    break;
-                }
-                read.extend(read_branch(reader, node, depth));
-            }
-            read.shrink_to_fit();
-            Body::If(read)
+            Body::If(reader.each(branches, 3, |it, node| read_branch(it, node, depth)))
         }
         step::BLOCK => Body::Block(Box::new(block::block(reader, kind.value, depth, part)?)),
         step::LOOP => Body::Loop(Box::new(block::repeat(reader, kind.value, depth, part)?)),
@@ -248,14 +240,7 @@ fn all_of(reader: &mut PlanReader, node: JsonNode<'_>) -> Vec<Condition> {
         let help = "remove `all` from a branch that always runs";
         reader.report(Code::WrongKind, node.place(), NO_CONDITIONS, help);
     }
-    let mut conditions = Vec::with_capacity(reader.room(items.len(), 1));
-    for node in items {
-        if !reader.count(1, node.place()) {
-            break;
-        }
-        conditions.push(condition(reader, node));
-    }
-    conditions
+    reader.each(items, 1, |it, node| Some(condition(it, node)))
 }
 
 /// Reads a condition as one of several.

@@ -1,11 +1,11 @@
 //! Findings for a string that names a step or an input in the notation of another dialect.
 
 use super::PlanReader;
-use super::lookup::{find, knows, similar_value};
+use super::lookup::{find, similar_value};
 use super::names::{id_around, steps_to_compare};
 use super::placeholder::placeholder;
 use crate::dynamic::dialects::references::{
-    self, ForeignReference, Places, ReferenceTarget, Scan, Target, named,
+    self, ForeignReference, ReferenceTarget, Scan, Target, named,
 };
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, Source, Text};
@@ -39,7 +39,7 @@ fn foreign_one(
     let document = rules.document;
     let place = text.place(&written.range);
     let (named, form) = form(reader, text, &written.target, &written.path);
-    let other = of.filter(|_| in_strings(reader));
+    let other = of.filter(|_| !reader.dialect.rules().wraps());
     let note = match other {
         Some(other) => {
             let other = other.rules().document;
@@ -72,11 +72,6 @@ fn foreign_one(
     other.is_none()
 }
 
-/// Returns `true` if the dialect has its references in strings, which can name local values.
-pub(super) fn in_strings(reader: &PlanReader) -> bool {
-    reader.dialect.rules().places != Places::Nowhere
-}
-
 /// Returns `true` if the target of a reference exists.
 fn has(reader: &PlanReader, target: &Target) -> bool {
     match target {
@@ -84,7 +79,7 @@ fn has(reader: &PlanReader, target: &Target) -> bool {
             reader.here.step_of(id).is_some()
                 || (reader.syntax.names_steps() && id_around(reader, id).is_some())
                 || reader.input_names.contains_key(id.as_str())
-                || (in_strings(reader) && knows(reader, id))
+                || (!reader.dialect.rules().wraps() && find(reader, id).is_some())
         }
         Target::Index(index) => *index < reader.here.steps,
         Target::Input(_) => true,
@@ -108,7 +103,7 @@ fn form(
             id = short(&id_at(reader, text, *index).unwrap_or_default());
             ("step", ReferenceTarget::Step(*index, &id), &id)
         }
-        Target::Id(name) if in_strings(reader) && names_value(name) => {
+        Target::Id(name) if !reader.dialect.rules().wraps() && names_value(name) => {
             ("value", ReferenceTarget::Value(name), name)
         }
         Target::Id(name) => match reader.here.step_of(name) {

@@ -58,7 +58,7 @@ pub(crate) const fn body(arguments: &'static str) -> [&'static str; 7] {
 /// Returns `true` for the name of a call's arguments in any dialect.
 pub(super) fn is_arguments(name: &str) -> bool {
     let mut dialects = Dialect::ALL.iter();
-    dialects.any(|it| it.rules().arguments() == name)
+    dialects.any(|it| it.rules().syntax.arguments() == name)
 }
 
 /// Returns the kind of a member in the form of plan JSON, and the words for the form.

@@ -19,11 +19,6 @@ pub(super) fn find(reader: &PlanReader, name: &str) -> Option<(usize, Reference)
     levels.find_map(|level| Some((level, reader.at(level).named(name, steps)?)))
 }
 
-/// Returns `true` for a known name.
-pub(super) fn knows(reader: &PlanReader, name: &str) -> bool {
-    find(reader, name).is_some()
-}
-
 impl Scope {
     /// Returns the meaning of a name. Local values hide the other names.
     fn named(&self, name: &str, names_steps: bool) -> Option<Reference> {

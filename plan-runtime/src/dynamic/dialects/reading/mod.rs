@@ -262,6 +262,24 @@ impl PlanReader {
         steps
     }
 
+    /// Reads nodes until a limit is exceeded. Each counts as this number of values.
+    pub(crate) fn each<T>(
+        &mut self,
+        nodes: Vec<JsonNode<'_>>,
+        values: usize,
+        mut read: impl FnMut(&mut Self, JsonNode<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.room(nodes.len(), values.max(1)));
+        for node in nodes {
+            if !self.count(values, node.place()) {
+                break;
+            }
+            all.extend(read(self, node));
+        }
+        all.shrink_to_fit();
+        all
+    }
+
     /// Adds a note on the step that is being read.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(match self.path() {

@@ -1,7 +1,6 @@
 //! The finding for a placeholder in the position of a value.
 
 use super::PlanReader;
-use super::foreign::in_strings;
 use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::Text;
@@ -21,7 +20,7 @@ pub(super) fn placeholder(reader: &mut PlanReader, text: &Text<'_>) {
     let rules = reader.dialect.rules();
     let form = rules.form(ReferenceTarget::Input(&name), &[]);
     let help = match form.filter(|_| !name.is_empty()) {
-        Some(form) if in_strings(reader) || reader.input_names.contains_key(&*name) => {
+        Some(form) if !rules.wraps() || reader.input_names.contains_key(&*name) => {
             format!("write a value, or an input: `{form}`")
         }
         Some(form) => format!(

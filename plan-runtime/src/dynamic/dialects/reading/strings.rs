@@ -1,7 +1,7 @@
 //! Strings with references in them.
 
 use super::foreign::{foreign, id_at, meant, similar_form};
-use super::lookup::{find, knows, seen_from, similar_value};
+use super::lookup::{find, seen_from, similar_value};
 use super::names::{ReadKind, unknown_id};
 use super::{PlanReader, inputs};
 use crate::dynamic::Profile;
@@ -46,7 +46,7 @@ fn no_reference(reader: &mut PlanReader, key: JsonNode<'_>, name: &str) {
 
 /// Finds the references in a string.
 fn scan<'t>(reader: &PlanReader, text: &'t str) -> Scan<'t> {
-    (reader.dialect.rules().scan)(text, &|id| knows(reader, id))
+    (reader.dialect.rules().scan)(text, &|id| find(reader, id).is_some())
 }
 
 /// Returns `true` if a string contains references or malformed references.
@@ -121,7 +121,10 @@ fn malformed(reader: &mut PlanReader, text: &Text<'_>, scan_error: ScanError) ->
     };
     let help = match meant {
         Some(form) => {
-            let literal = (reader.dialect.rules().literal)(&text.value[scan_error.range]);
+            let literal = reader
+                .dialect
+                .rules()
+                .literal(&text.value[scan_error.range]);
             let help = format!("did you mean `{form}`? To keep the text, write `{literal}`");
             Some(help)
         }
@@ -161,7 +164,7 @@ fn read(
     let compat = reader.profile == Profile::Compat;
     if let Some(scan_error) = &written.compat_only {
         // The deployed resolver of action plans accepts a reference to an existing step without `.result`.
-        let known = matches!(&written.target, Target::Id(id) if knows(reader, id));
+        let known = matches!(&written.target, Target::Id(id) if find(reader, id).is_some());
         if !(compat && known && !written.path.is_empty()) {
             return if malformed(reader, text, scan_error.clone()) {
                 Err(Unread::Stays)
@@ -245,7 +248,7 @@ fn unknown_name(
     if let Some(form) = meant(reader, text, written.range.start) {
         note = note.help(format!("did you mean `{form}`?"));
     } else if rules.compat.unknown_step_may_be_text && !has_similar {
-        let literal = (rules.literal)(written.text);
+        let literal = rules.literal(written.text);
         let names = note.take_help();
         let names = names.map_or_else(String::new, |help| format!("{help}; "));
         note = note.help(format!(

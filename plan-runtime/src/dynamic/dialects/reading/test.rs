@@ -10,18 +10,7 @@ use crate::resolve::describe::counted;
 use plan_graph::similar;
 
 /// The members for the kinds of tests. Each test has one.
-const KINDS: [&str; 10] = [
-    template::ALL_OF,
-    template::ANY,
-    template::NOT,
-    template::COMPARE,
-    template::IS_SOME,
-    template::IS_NONE,
-    template::IS_OK,
-    template::IS_ERR,
-    template::IS_EMPTY,
-    template::LEN,
-];
+const KINDS: &[&str] = template::ALL.split_at(4).1.split_at(10).0;
 
 /// Returns the equivalent of a test's name in other languages. By its spelling, `and` would be similar to `any`, which
 /// is another test.
@@ -82,7 +71,7 @@ fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Optio
         return test(reader, name, member.value, depth);
     }
     let message = format!("`{}` is not a kind of condition", short(&member.name));
-    let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS)) {
+    let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS.iter().copied())) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("the kinds are `{all}`"),
     };
@@ -127,14 +116,10 @@ fn operands(
         let help = format!("write a single condition without `{name}`");
         return reader.fail(Code::MissingMember, value.place(), message, help);
     }
-    let mut operands = Vec::with_capacity(reader.room(items.len(), 1));
-    for item in items {
-        if reader.is_over() {
-            return None;
-        }
-        operands.push(reader.syntax.test(reader, item, depth + 1));
-    }
-    Some(operands)
+    let operand =
+        |it: &mut PlanReader, item: JsonNode<'_>| Some(it.syntax.test(it, item, depth + 1));
+    let operands = reader.each(items, 0, operand);
+    (!reader.is_over()).then_some(operands)
 }
 
 fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Option<Test> {

@@ -45,18 +45,12 @@ static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
 /// The forms that no dialect has: `{mail.subject}` of `format!`, and `$mail.subject` of shells.
 const OF_OTHERS: [ReferenceSyntax; 2] = [
     ReferenceSyntax {
-        mark: Mark {
-            open: "{",
-            close: "}",
-        },
+        mark: Mark::new("{", "}"),
         dialect: None,
         needs: Needs::Path,
     },
     ReferenceSyntax {
-        mark: Mark {
-            open: "$",
-            close: "",
-        },
+        mark: Mark::new("$", ""),
         dialect: None,
         needs: Needs::PathAlone,
     },
@@ -123,10 +117,7 @@ pub(crate) fn foreign<'t>(
 /// Reads a reference without the marks of any dialect, such as `mail.from`.
 pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
     const SYNTAX: ReferenceSyntax = ReferenceSyntax {
-        mark: Mark {
-            open: "",
-            close: "",
-        },
+        mark: Mark::new("", ""),
         dialect: None,
         needs: Needs::Nothing,
     };

@@ -23,6 +23,17 @@ pub(crate) struct Mark {
     pub(crate) close: &'static str,
 }
 
+impl Mark {
+    pub(crate) const fn new(open: &'static str, close: &'static str) -> Self {
+        Self { open, close }
+    }
+
+    /// Writes a string that is not a reference.
+    pub(crate) fn literal(self, text: &str) -> String {
+        format!("{}{}{}", self.open, quote(text), self.close)
+    }
+}
+
 /// The possible positions of references in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {

@@ -52,5 +52,4 @@ pub(super) static RULES: Rules = Rules {
 
     style: scan::style,
     object: None,
-    literal: scan::literal,
 };

@@ -6,10 +6,7 @@ use crate::dynamic::dialects::references::{
     is_number, named, no_part, quote, quoted,
 };
 
-pub(super) const MARK: Mark = Mark {
-    open: OPEN,
-    close: "",
-};
+pub(super) const MARK: Mark = Mark::new(OPEN, "");
 const OPEN: &str = "$ref:";
 
 /// Scans for a reference such as `$ref:inbox.data.0.id`, which is a whole string.
@@ -33,7 +30,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
                     OPEN.len()..text.len(),
                     "the text after `$ref:` is not a JSON string",
                 )
-                .help(format!("to keep the text, write `{}`", literal(text))),
+                .help(format!("to keep the text, write `{}`", MARK.literal(text))),
             ),
         };
     }
@@ -151,7 +148,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
             )
             .help(format!(
                 "use a tool to join the parts, or, if this is not a reference, write `{}`",
-                literal(text)
+                MARK.literal(text)
             )),
         );
     }
@@ -180,11 +177,6 @@ fn mark(text: &str) -> Option<(usize, usize)> {
         name.eq_ignore_ascii_case("ref")
             .then_some((start, text.len() - rest.len()))
     })
-}
-
-/// Writes a string that is not a reference.
-pub(super) fn literal(text: &str) -> String {
-    format!("{OPEN}{}", quote(text))
 }
 
 /// Returns the notation of references to a step or a value: with an index after a dot, or in brackets like the `written`

@@ -342,7 +342,7 @@ impl SchemaBuilder<'_> {
 /// Returns the notation of a literal string in a plan.
 fn written(text: &str) -> String {
     if text.contains(['$', '{']) || text.starts_with("ref:") {
-        scan::literal(text)
+        scan::MARK.literal(text)
     } else {
         text.to_owned()
     }

@@ -31,15 +31,9 @@ pub(super) fn wrapped(
         template::REFERENCE => reference(reader, value).map(Template::Reference),
         template::TEXT => {
             let parts = reader.scalars(value, "`text`", JsonType::String)?;
-            let mut read = Vec::with_capacity(reader.room(parts.len(), 2));
             let count = parts.len();
-            for node in parts {
-                // A part takes the memory of two values.
-                if !reader.count(2, node.place()) {
-                    return None;
-                }
-                read.extend(part(reader, node, depth));
-            }
+            // A part takes the memory of two values.
+            let read = reader.each(parts, 2, |it, node| part(it, node, depth));
             (read.len() == count).then_some(Template::Text(read))
         }
         template::COMPUTED => computed(reader, value).map(Template::Computed),
@@ -195,14 +189,8 @@ fn computed(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Computed> {
         return reader.fail(Code::MissingMember, node.place(), message, help);
     };
     let items = reader.items(list, "`reads`")?;
-    let mut reads = Vec::with_capacity(reader.room(items.len(), 1));
     let count = items.len();
-    for item in items {
-        if !reader.count(1, item.place()) {
-            return None;
-        }
-        reads.extend(read(reader, item));
-    }
+    let reads = reader.each(items, 1, read);
     (reads.len() == count).then_some(Computed::new(written?, reads))
 }
 
