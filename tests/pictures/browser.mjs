@@ -71,8 +71,9 @@ async function flowcharts() {
       }
       const count = (selector) => document.body.querySelectorAll(selector).length;
       // A label with more lines than its text is broken by Mermaid.
-      const broken = [...document.body.querySelectorAll("g.node foreignObject p")].filter((it) => it.getBoundingClientRect().height > (it.querySelectorAll("br").length + 1.5) * parseFloat(getComputedStyle(it).lineHeight)).length;
-      return { nodes: count("g.node"), edges: count("path.flowchart-link"), groups: count("g.cluster"), markup: count("script, img, a"), broken };
+      const labels = [...document.body.querySelectorAll("g.node foreignObject p")].map((it) => it.getBoundingClientRect().height / ((it.querySelectorAll("br").length + 1.5) * parseFloat(getComputedStyle(it).lineHeight)));
+      const [measured, broken] = [labels.filter((it) => it > 0).length, labels.filter((it) => it > 1).length];
+      return { nodes: count("g.node"), edges: count("path.flowchart-link"), groups: count("g.cluster"), markup: count("script, img, a"), measured, broken };
     }, text);
     const lines = text.slice(text.indexOf("\nflowchart")).split("\n").slice(2);
     const is = (form) => lines.filter((line) => form.test(line)).length;
@@ -81,6 +82,7 @@ async function flowcharts() {
       edges: is(/ (-->|-\.->|==>)/),
       groups: is(/^ *subgraph /),
       markup: 0,
+      measured: is(/^ +\w+[[({]/),
       broken: 0,
     };
     try {

@@ -1,7 +1,8 @@
 //! Schemas whose values are compared exactly: each misfit is a finding, and a similar schema that fits has none.
 
-use crate::checks::sound::give;
-use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use crate::checks::sound::{give, object};
+use crate::checks::{after_find, read_with, shown};
+use plan_runtime::dynamic::{Contract, Contracts, Reader};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -11,10 +12,6 @@ fn string() -> Value {
 
 fn integer() -> Value {
     json!({"type": "integer"})
-}
-
-fn object(properties: &Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 /// The tool `find` has this output, and `take` needs an argument of this schema, whose definitions are those of the document.
@@ -32,26 +29,9 @@ fn tools(output: &Value, takes: &Value) -> Contracts {
     .collect()
 }
 
-fn read(tools: &Contracts, text: &str) -> Findings {
-    match Reader::new().tools(tools).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
-}
-
-fn shown(findings: &Findings) -> Vec<String> {
-    let shown = findings.iter();
-    shown
-        .map(|it| format!("{}: {}", it.code, it.message))
-        .collect()
-}
-
 /// Returns the findings for these steps of a tool plan after a call of `find`.
 fn found(output: &Value, takes: &Value, steps: &str) -> Vec<String> {
-    let text = format!(
-        r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
-    );
-    shown(&read(&tools(output, takes), &text))
+    shown(&read_with(&tools(output, takes), &after_find(steps)))
 }
 
 /// Returns the findings for a call of `take` with the output of `find`.
@@ -269,7 +249,7 @@ fn a_question_about_a_replacement() {
         let test = json!({"all": [{"is_some": {"reference": reference}}, {"compare": [{"reference": used}, "==", "x"]}]});
         let steps = json!([{"id": "b", "if": [{"condition": test, "then": {"value": 1}}]}]);
         let output = object(&json!({"l": string()}), &[]);
-        let findings = read(&tools(&output, &string()), &plan(&steps));
+        let findings = read_with(&tools(&output, &string()), &plan(&steps));
         findings.errors().count()
     };
     let plain = json!({"step": "a", "pointer": "/l"});
@@ -292,7 +272,7 @@ fn null_in_the_list_that_is_a_default() {
         let call = json!({"tool": {"name": "take"}, "arguments": {"object": {"x": element}}});
         let steps = json!([{"id": "b", "for": {"pattern": "n", "list": list, "body": call}}]);
         let output = object(&json!({"l": {"type": "array", "items": string()}}), &[]);
-        shown(&read(&tools(&output, &string()), &plan(&steps)))
+        shown(&read_with(&tools(&output, &string()), &plan(&steps)))
     };
     assert_eq!(each(json!(["x", "y"])), [""; 0]);
     assert_eq!(

@@ -1,11 +1,9 @@
 //! Plans that read without findings, and do not fail by type; each wrong plan has one finding.
 
+use crate::checks::sound::object;
+use crate::checks::{after_find, all_findings, shown};
 use plan_runtime::dynamic::{Contract, Document, Findings, Profile, Reader, Toolbox};
 use serde_json::{Value, json};
-
-fn object(properties: &Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required})
-}
 
 /// Returns tools that give an output, and tools that take arguments.
 fn toolbox(outputs: &[(&str, Value)], arguments: &[(&str, Value)]) -> Toolbox<()> {
@@ -22,21 +20,7 @@ fn toolbox(outputs: &[(&str, Value)], arguments: &[(&str, Value)]) -> Toolbox<()
 }
 
 fn findings(read: Result<Document<'_>, Findings>) -> Vec<String> {
-    let findings = match read {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    };
-    let shown = findings
-        .iter()
-        .map(|it| format!("{}: {}", it.code, it.message));
-    shown.collect()
-}
-
-/// Returns a tool plan with a step that finds a value, and further steps.
-fn found(steps: &str) -> String {
-    format!(
-        r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
-    )
+    shown(&all_findings(read))
 }
 
 /// Returns plan JSON with a step that calls `take` with merged parts.
@@ -143,7 +127,7 @@ fn a_required_member_that_properties_does_not_list() {
     );
     let call = |tool: &str, arguments: &str| {
         let call = format!(r#"{{"id": "b", "tool": "{tool}", "arguments": {arguments}}}"#);
-        findings(toolbox.read(&found(&call))).join("\n")
+        findings(toolbox.read(&after_find(&call))).join("\n")
     };
     assert_eq!(call("take", r#"{"a": 1, "b": "$ref:a.b"}"#), "");
     assert_eq!(call("whole", r#"{"x": "$ref:a"}"#), "");
@@ -176,10 +160,13 @@ fn null_inside_of_a_reference_remains() {
     ] {
         let toolbox = toolbox(&[("find", output(is_nullable))], &[("take", takes.clone())]);
         let call = r#"{"id": "b", "tool": "take", "arguments": {"p": "$ref:a"}}"#;
-        assert_eq!(findings(toolbox.read(&found(call))).join("\n"), message);
+        assert_eq!(
+            findings(toolbox.read(&after_find(call))).join("\n"),
+            message
+        );
         // A call leaves null in its own members out.
         let call = r#"{"id": "b", "tool": "take", "arguments": {"p": {"x": "$ref:a.x"}}}"#;
-        assert_eq!(findings(toolbox.read(&found(call))), [""; 0]);
+        assert_eq!(findings(toolbox.read(&after_find(call))), [""; 0]);
     }
 }
 
@@ -238,14 +225,18 @@ fn a_step_that_an_always_step_reads() {
     let toolbox = toolbox(&[("find", output)], &[("take", takes)]);
     let step =
         r#"{"id": "b", "always": true, "tool": "take", "arguments": {"name": "$ref:a.subject"}}"#;
-    let text = toolbox.read(&found(step)).unwrap_err().to_string();
-    assert!(
-        text.contains(
-            "an always step reads the `Result` of step `a`, which has no field `subject`"
-        ),
-        "{text}"
+    let text = toolbox.read(&after_find(step)).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        r#"error[unknown-field]: an always step reads the `Result` of step `a`, which has no field `subject`
+  --> 1:124 in step `b`
+   = help: read the output in a branch: `"pattern": "Ok(x)", "value": "$ref:a"`
+
+error[role]: the output refers to `b`, which runs later
+  --> 1:162
+   = help: only always steps can refer to `b`
+"#
     );
-    assert!(text.contains("`Some(") || text.contains("Ok("), "{text}");
 }
 
 #[test]
@@ -343,7 +334,7 @@ fn a_help_for_arguments_inside_of_a_string() {
             r#"{{"id": "b", "tool": "take", "arguments": {}}}"#,
             json!(arguments)
         );
-        toolbox.read(&found(&call)).unwrap_err().to_string()
+        toolbox.read(&after_find(&call)).unwrap_err().to_string()
     };
     let help = call(r#"{"to": "$ref:a.mails.0.from", "froms": []}"#);
     let branch = r#""then": {"tool": "take", "arguments": {"to": "$ref:x", "froms": []}}"#;
@@ -362,6 +353,6 @@ fn an_object_with_one_member_is_no_result() {
         )
     };
     let wrong = "wrong-type: `Ok(x)` needs a `Result`, but the value is an object";
-    assert_eq!(findings(toolbox.read(&found(&steps("c")))), [wrong]);
-    assert_eq!(findings(toolbox.read(&found(&steps("Ok")))), [""; 0]);
+    assert_eq!(findings(toolbox.read(&after_find(&steps("c")))), [wrong]);
+    assert_eq!(findings(toolbox.read(&after_find(&steps("Ok")))), [""; 0]);
 }

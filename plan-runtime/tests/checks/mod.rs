@@ -30,7 +30,7 @@ mod variables;
 mod variables_runs;
 mod wrong_documents;
 
-use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Document, Findings, Reader};
 use serde_json::json;
 
 fn tools() -> Contracts {
@@ -159,10 +159,31 @@ fn plan_json(steps: &str) -> String {
 }
 
 fn read(text: &str) -> Findings {
-    match Reader::new().tools(&tools()).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools(), text)
+}
+
+fn read_with(tools: &Contracts, text: &str) -> Findings {
+    all_findings(Reader::new().tools(tools).read(text))
+}
+
+/// Returns the findings of a document, errors and warnings.
+fn all_findings(read: Result<Document<'_>, Findings>) -> Findings {
+    read.map_or_else(|it| it, |document| document.warnings().clone())
+}
+
+/// Returns the code and the message of each finding.
+fn shown(findings: &Findings) -> Vec<String> {
+    let findings = findings.iter();
+    findings
+        .map(|it| format!("{}: {}", it.code, it.message))
+        .collect()
+}
+
+/// Returns a tool plan with a call of `find`, and then these steps.
+fn after_find(steps: &str) -> String {
+    format!(
+        r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
+    )
 }
 
 /// The findings for wrong steps; there are none for the similar correct steps.

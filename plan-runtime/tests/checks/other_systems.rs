@@ -1,6 +1,7 @@
 //! References, conditions, arguments and times as other systems have them: each has one finding, whose help is right.
 
-use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
+use crate::checks::read_with;
+use plan_runtime::dynamic::{Code, Contract, Contracts, Findings};
 use serde_json::json;
 
 fn read(text: &str) -> Findings {
@@ -18,10 +19,7 @@ fn read(text: &str) -> Findings {
     ]
     .into_iter()
     .collect();
-    match Reader::new().tools(&tools).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools, text)
 }
 
 /// A tool plan whose last step is `b`.

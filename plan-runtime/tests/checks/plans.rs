@@ -1,6 +1,6 @@
 //! Plans as a whole: unused outputs, needless dependencies, inputs, and the time of a check.
 
-use crate::checks::{action, blueprint, check, read, tool, tool_out, tools};
+use crate::checks::{action, blueprint, check, read, read_with, tool, tool_out, tools};
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Profile, Reader, Severity};
 use serde_json::json;
 
@@ -32,10 +32,7 @@ fn read_payment(steps: &str) -> Findings {
     .into_iter()
     .collect();
     let text = format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"paid\"]}}");
-    match Reader::new().tools(&tools).read(&text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools, &text)
 }
 
 #[test]

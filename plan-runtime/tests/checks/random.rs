@@ -1,6 +1,7 @@
 //! Values of random schemas: a fitting value has no finding, and one error has one finding.
 
-use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use crate::checks::read_with;
+use plan_runtime::dynamic::{Contract, Contracts, Findings};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -212,10 +213,7 @@ fn read(schema: &Value, arguments: &Value) -> Findings {
         .into_iter()
         .collect();
     let text = json!({"steps": [{"id": "a", "tool": "t", "arguments": arguments}]}).to_string();
-    match Reader::new().tools(&tools).read(&text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools, &text)
 }
 
 proptest! {

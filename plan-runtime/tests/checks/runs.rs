@@ -96,37 +96,60 @@ pub(crate) fn fitting(random: &mut Random, schema: &Value) -> Value {
     }
 }
 
+/// Returns `true` if a value obeys a schema. A member too many does no harm.
 pub(crate) fn fits(value: &Value, schema: &Value) -> bool {
+    if let Some(forms) = schema["anyOf"].as_array() {
+        return forms.iter().any(|form| fits(value, form));
+    }
+    if value.is_null() && schema["nullable"] == true {
+        return true;
+    }
+    if let Some(all) = schema["enum"].as_array() {
+        return all.contains(value);
+    }
     let is = |kind: &Value| match value {
         Value::Null => kind == "null",
+        Value::Bool(_) => kind == "boolean",
         Value::Number(_) => kind == "integer",
         Value::String(_) => kind == "string",
         Value::Array(_) => kind == "array",
-        _ => kind == "object",
+        Value::Object(_) => kind == "object",
     };
-    let kinds = schema["type"].as_array();
-    let fits_kind = kinds.map_or_else(|| is(&schema["type"]), |kinds| kinds.iter().any(is));
-    match value {
-        Value::Null => fits_kind || schema["nullable"] == true,
-        _ if !fits_kind => false,
-        Value::Array(items) if schema["items"].is_object() => {
-            let count = items.len() as u64;
-            let least = schema["minItems"].as_u64().unwrap();
-            count == least && items.iter().all(|item| fits(item, &schema["items"]))
+    let fits_kind = match &schema["type"] {
+        Value::Null => schema != false,
+        Value::Array(kinds) => kinds.iter().any(is),
+        kind => is(kind),
+    };
+    let within = |size: u64, least: &str, most: &str| {
+        let (least, most) = (schema[least].as_u64(), schema[most].as_u64());
+        least.is_none_or(|least| size >= least) && most.is_none_or(|most| size <= most)
+    };
+    let fits_inside = match value {
+        Value::Number(number) => number
+            .as_u64()
+            .is_none_or(|number| within(number, "minimum", "maximum")),
+        Value::String(text) => within(text.chars().count() as u64, "minLength", "maxLength"),
+        Value::Array(items) => {
+            let parts = schema["prefixItems"].as_array();
+            let part = |index| {
+                parts
+                    .and_then(|it| it.get(index))
+                    .or_else(|| schema.get("items"))
+            };
+            let mut all = items.iter().enumerate();
+            within(items.len() as u64, "minItems", "maxItems")
+                && all.all(|(index, item)| part(index).is_none_or(|part| fits(item, part)))
         }
-        Value::Object(members) if schema["properties"].is_object() => {
-            let required = schema["required"].as_array().unwrap();
-            // Null for an optional argument is equivalent to a missing one.
-            let properties = schema["properties"].as_object().unwrap();
-            properties
-                .iter()
-                .all(|(name, schema)| match members.get(name) {
-                    None | Some(Value::Null) if !required.contains(&json!(name)) => true,
-                    member => member.is_some_and(|member| fits(member, schema)),
-                })
+        Value::Object(members) => {
+            let mut required = schema["required"].as_array().into_iter().flatten();
+            let mut members = members.iter();
+            let part = |name: &String| schema["properties"].get(name);
+            required.all(|name| value.get(name.as_str().unwrap()).is_some())
+                && members.all(|(name, member)| part(name).is_none_or(|it| fits(member, it)))
         }
         _ => true,
-    }
+    };
+    fits_kind && fits_inside
 }
 
 /// A value for a missing one, which fits the schema of it or does not.

@@ -1,5 +1,6 @@
 //! The requirements of a schema, and the parts that it leaves open.
 
+use crate::checks::read_with;
 use plan_runtime::dynamic::{Code, Contract, Contracts, Reader, Toolbox};
 use serde_json::json;
 
@@ -36,9 +37,7 @@ fn what_a_schema_does_not_say_fits() {
                 {"id": "b", "tool": "t", "arguments": {"value": value}},
             ]});
             let text = text.to_string();
-            let read = Reader::new().tools(&tools).read(&text);
-            let findings =
-                read.map_or_else(|findings| findings, |document| document.warnings().clone());
+            let findings = read_with(&tools, &text);
             // Only the reference has a finding.
             let codes = [Code::Unchecked, Code::MaybeAbsent];
             let unknown = findings.iter().all(|it| codes.contains(&it.code));

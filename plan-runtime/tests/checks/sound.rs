@@ -2,12 +2,13 @@
 
 use crate::checks::applied::all_fixes;
 use crate::checks::blocks::plan;
+use crate::checks::{read_with, shown};
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Finding, Findings, Profile, Reader, check_signal,
 };
 use serde_json::{Value, json};
 
-fn object(properties: &Value, required: &[&str]) -> Value {
+pub(crate) fn object(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
@@ -63,11 +64,7 @@ pub(crate) fn tools() -> Contracts {
 }
 
 fn read(text: &str) -> Findings {
-    let tools = tools();
-    match Reader::new().tools(&tools).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools(), text)
 }
 
 /// A tool plan whose last step is `b`.
@@ -85,11 +82,7 @@ fn check(steps: &str, expected: &str, right: &str) {
 #[track_caller]
 fn check_in(dialect: fn(&str) -> String, steps: &str, expected: &str, right: &str) {
     let findings = read(&dialect(steps));
-    let shown: Vec<String> = findings
-        .iter()
-        .map(|it| format!("{}: {}", it.code, it.message))
-        .collect();
-    assert_eq!(shown, [expected], "{findings}");
+    assert_eq!(shown(&findings), [expected], "{findings}");
     let help = findings[0].help.as_deref().unwrap_or_default();
     let bodies = [r#"`"if": "#, r#"`"for": "#].map(|start| help.matches(start).count());
     let count = fixed(&dialect(steps), &findings[0]);

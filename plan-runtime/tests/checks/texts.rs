@@ -1,7 +1,7 @@
 //! Formatted strings with values that may be absent: `format!` does not compile with an `Option`.
 
-use crate::checks::tools;
 use crate::checks::variables::{DIALECTS, Root, call, document, reference, text};
+use crate::checks::{all_findings, tools};
 use plan_runtime::dynamic::{
     Code, Contract, Dialect, Findings, Profile, Reader, Severity, Toolbox,
 };
@@ -16,10 +16,7 @@ fn greeting(dialect: Dialect, path: &[&str]) -> Option<String> {
 }
 
 fn found(text: &str, profile: Profile) -> Findings {
-    match Reader::new().tools(&tools()).profile(profile).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    all_findings(Reader::new().tools(&tools()).profile(profile).read(text))
 }
 
 #[test]

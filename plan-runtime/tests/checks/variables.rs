@@ -1,6 +1,6 @@
 //! The types of variables in `for`s and patterns: in all dialects, they have the findings of references to steps.
 
-use crate::checks::tools;
+use crate::checks::{read_with, tools};
 use plan_runtime::dynamic::{Code, Dialect, Findings, Reader};
 use serde_json::{Value, json};
 
@@ -94,10 +94,7 @@ pub(crate) const DIALECTS: [Dialect; 4] = [
 ];
 
 fn found(text: &str) -> Findings {
-    match Reader::new().tools(&tools()).read(text) {
-        Ok(document) => document.warnings().clone(),
-        Err(findings) => findings,
-    }
+    read_with(&tools(), text)
 }
 
 /// Finds the same in all dialects: what is written at `@…` is a reference to the first step, or to a variable.

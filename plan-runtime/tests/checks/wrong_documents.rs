@@ -1,7 +1,8 @@
 //! Wrong documents of other authors: each has a finding.
 
+use crate::checks::read_with;
 use crate::common::skips;
-use plan_runtime::dynamic::{Contract, Contracts, Reader};
+use plan_runtime::dynamic::{Contract, Contracts};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -58,10 +59,7 @@ fn each_has_one_finding() {
     let mut count = 0;
     while let (Some(name), Some(document)) = (lines.next(), lines.next()) {
         let document = document.replace(['«', '»'], "");
-        let findings = match Reader::new().tools(&tools).read(&document) {
-            Ok(document) => document.warnings().clone(),
-            Err(findings) => findings,
-        };
+        let findings = read_with(&tools, &document);
         assert_eq!(findings.len(), 1, "{name}\n{findings}\n{document}");
         count += 1;
     }

@@ -1,18 +1,18 @@
 //! The claim of a run, after the end of the run.
 
 use crate::journal::asking::Asking;
+use crate::run::support::Broken;
 use plan_runtime::journal::Memory;
-use plan_runtime::run::{Timer, TimerFuture};
+use plan_runtime::run::ManualTimer;
 use plan_runtime::{Result, plan, tool};
-use std::future::{pending, poll_fn};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::future::pending;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 struct Office {
     db: Memory,
     /// `true` if another process could claim the run while the call had its future.
-    was_free: AtomicBool,
+    was_free: OnceLock<bool>,
 }
 
 struct Work<'o>(&'o Office);
@@ -20,7 +20,7 @@ struct Work<'o>(&'o Office);
 impl Drop for Work<'_> {
     fn drop(&mut self) {
         let run = self.0.db.run_now("r").unwrap();
-        self.0.was_free.store(!run.is_owned, Ordering::SeqCst);
+        self.0.was_free.set(!run.is_owned).unwrap();
     }
 }
 
@@ -37,35 +37,19 @@ plan! {
     }
 }
 
-/// A timer whose sleeps panic.
-struct Broken;
-
-impl Timer for Broken {
-    fn now(&self) -> Instant {
-        Instant::now()
-    }
-
-    fn sleep(&self, _: Duration) -> TimerFuture {
-        let mut is_polled = false;
-        Box::pin(poll_fn(move |cx| {
-            assert!(!is_polled, "no sleep");
-            is_polled = true;
-            cx.waker().wake_by_ref();
-            Poll::Pending
-        }))
-    }
-}
-
 #[test]
 fn the_calls_of_a_run_are_dropped_before_its_claim() {
     let office = Office {
         db: Memory::new(),
-        was_free: AtomicBool::new(false),
+        was_free: OnceLock::new(),
     };
-    let run = Hangs {}.run(&office).timer(Broken);
-    let run = run.deadline(Duration::from_secs(60));
+    let time = Duration::from_secs(60);
+    let run = Hangs {}
+        .run(&office)
+        .timer(Broken(ManualTimer::new(), time));
+    let run = run.deadline(time);
     let error = smol::block_on(run.durable(&office.db, "r")).unwrap_err();
     assert_eq!(error.to_string(), "plan `hangs` panicked: no sleep");
-    assert!(!office.was_free.load(Ordering::SeqCst));
+    assert_eq!(office.was_free.get(), Some(&false));
     assert!(!office.db.run_now("r").unwrap().is_owned);
 }

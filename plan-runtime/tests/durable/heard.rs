@@ -1,7 +1,7 @@
 //! An observer that checks the order of events: each end belongs to a start.
 
 use plan_runtime::Plan;
-use plan_runtime::plan::Step;
+use plan_runtime::plan::{Role, Step};
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
@@ -19,6 +19,8 @@ struct Events {
     attempts: BTreeSet<String>,
     /// The paths and numbers of all calls of `act` that have started.
     calls: BTreeSet<String>,
+    /// The paths of the steps that have ended.
+    ended: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
@@ -29,12 +31,32 @@ fn is_part(path: &str, part: &str) -> bool {
 }
 
 impl Events {
-    fn end_step(&mut self, step: &StepRef<'_>) -> bool {
+    fn end_step(&mut self, step: &StepRef<'_>, status: &str) {
         let path = step.to_string();
-        self.attempts.retain(|it| !is_part(it, &path));
         let was_open = self.steps.remove(&path);
+        let has_start = match status {
+            "blocked" | "not started" => false,
+            // Without its step, an undo step does not start.
+            "skipped" if matches!(step.step().role, Role::Undo(_)) => was_open,
+            _ => true,
+        };
+        if was_open != has_start {
+            self.wrong.push(format!(
+                "`{path}` ends as {status}, and its start is {was_open}"
+            ));
+        }
+        if !self.ended.insert(path.clone()) {
+            self.wrong
+                .push(format!("`{path}` ends twice, now as {status}"));
+        }
+        // A failure, a time limit and a cancellation drop attempts, which then have no end.
+        let may_drop = ["cancelled", "failed", "recovered"].contains(&status);
+        let mut open = self.steps.union(&self.attempts);
+        let open = open.find(|it| is_part(it, &path) && !may_drop);
+        let open = open.map(|open| format!("`{path}` ends as {status} before `{open}`"));
+        self.wrong.extend(open);
+        self.attempts.retain(|it| !is_part(it, &path));
         self.steps.retain(|it| !is_part(it, &path));
-        was_open
     }
 
     fn end_attempt(&mut self, step: &StepRef<'_>, attempt: u32) {
@@ -87,6 +109,9 @@ impl Observer for Heard {
         if step.tool().is_some_and(|tool| tool.name == "act") {
             events.calls.insert(key.clone());
         }
+        // The steps inside of a further attempt run again.
+        let inside = format!("{step}.");
+        events.ended.retain(|it| !it.starts_with(&inside));
         if !events.attempts.insert(key) {
             events
                 .wrong
@@ -103,20 +128,14 @@ impl Observer for Heard {
     }
 
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
-        let mut events = self.events();
-        if !events.end_step(step) || matches!(status, Status::NotStarted) {
-            let status = status.name();
-            events
-                .wrong
-                .push(format!("`{step}` ends as {status} without a start"));
-        }
+        self.events().end_step(step, status.name());
     }
 
     fn step_skipped(&self, step: &StepRef<'_>) {
-        self.events().end_step(step);
+        self.events().end_step(step, "skipped");
     }
 
     fn step_blocked(&self, step: &StepRef<'_>, _: &Step) {
-        self.events().end_step(step);
+        self.events().end_step(step, "blocked");
     }
 }

@@ -15,7 +15,7 @@ mod limits;
 mod order;
 mod outlived;
 pub(crate) mod random;
-mod rough;
+pub(crate) mod rough;
 mod sleeps;
 pub(crate) mod support;
 mod throttled;

@@ -259,7 +259,8 @@ impl<'p> Played<'p> {
         Driven::new(run.with_report())
     }
 
-    /// Checks that each start has one end, and that the tool saw each call that has started, or that a record proves the call.
+    /// Checks that each started step has one end, and each attempt unless a failure or a cancellation drops the attempt. Checks that the tool saw each call
+    /// that has started, or that a record proves the call.
     fn check_events(&self, report: Option<&Report>) -> Result<(), String> {
         let mut made: BTreeSet<String> = self.journal.keys();
         made.extend(self.case.world.started());

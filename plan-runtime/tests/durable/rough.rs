@@ -40,6 +40,8 @@ struct State {
     is_broken: bool,
     /// The number of records that the memory has refused.
     refused: usize,
+    /// The numbers after which messages were read.
+    reads: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -101,6 +103,11 @@ impl Rough {
     /// The number of refused records, such as a second record with a key.
     pub(crate) fn refused(&self) -> usize {
         self.state().refused
+    }
+
+    /// The numbers after which messages were read.
+    pub(crate) fn reads(&self) -> Vec<u64> {
+        self.state().reads.clone()
     }
 
     pub(crate) fn operations(&self) -> usize {
@@ -260,6 +267,7 @@ impl Journal for Rough {
     fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
         Box::pin(async move {
             self.operate()?;
+            self.state().reads.push(after);
             self.0.memory.messages(claim, after).await
         })
     }

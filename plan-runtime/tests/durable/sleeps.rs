@@ -113,4 +113,5 @@ fn a_tool_may_call_the_tool_that_sleeps() {
     let run = Napping {}.run(&world).timer(world.timer.clone());
     let run = world.timer.skip_waits(run.durable(&journal, "r"));
     assert_eq!(smol::block_on(run).unwrap(), 3);
+    assert_eq!(world.timer.elapsed(), secs(2));
 }

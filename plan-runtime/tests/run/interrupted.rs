@@ -1,16 +1,14 @@
 //! Runs that end before their time, at any moment: between two steps, while they ask or wait, and by a panic outside their steps.
 
-use plan_runtime::run::{
-    CallContext, Decision, Gate, Limits, ManualTimer, Observer, PendingCall, RunErrorKind, StepRef,
-    Timer, TimerFuture,
-};
+use super::support::{Broken, Silent};
+use plan_runtime::run::{CallContext, Limits, ManualTimer, Observer, RunErrorKind, StepRef, Timer};
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time, the calls, and the switch that cancels.
 #[derive(Default)]
@@ -267,28 +265,6 @@ fn a_panic_outside_the_steps_hides_no_work() {
     );
 }
 
-/// A timer whose sleeps of some length panic at their second poll.
-struct Broken(ManualTimer, Duration);
-
-impl Timer for Broken {
-    fn now(&self) -> Instant {
-        self.0.now()
-    }
-
-    fn sleep(&self, time: Duration) -> TimerFuture {
-        if time != self.1 {
-            return self.0.sleep(time);
-        }
-        let mut is_polled = false;
-        Box::pin(poll_fn(move |cx| {
-            assert!(!is_polled, "no sleep");
-            is_polled = true;
-            cx.waker().wake_by_ref();
-            Poll::Pending
-        }))
-    }
-}
-
 #[test]
 fn a_run_whose_timer_panics_is_over() {
     let lab = Lab::default();
@@ -311,15 +287,6 @@ fn a_run_whose_timer_panics_is_over() {
         error(ends(&lab.timer, limited)),
         "plan `limited` panicked: no sleep"
     );
-}
-
-/// Never answers.
-struct Silent;
-
-impl Gate for Silent {
-    async fn ask(&self, _: PendingCall) -> Decision {
-        pending().await
-    }
 }
 
 struct Starts(Arc<Mutex<Vec<String>>>);

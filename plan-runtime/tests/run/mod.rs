@@ -30,7 +30,7 @@ mod runtimes;
 mod signals;
 mod stage;
 mod starting;
-mod support;
+pub(crate) mod support;
 #[cfg(feature = "macros")]
 mod waited;
 mod watched;

@@ -176,8 +176,16 @@ plan! {
 
 #[test]
 fn the_results_for_always_steps_count_until_the_end_of_their_block() {
-    let numbers = (0..40).collect();
-    let run = Noted { numbers }.run(&()).concurrency(1);
-    let all = smol::block_on(run.limits(Limits::DEFAULT.total(1_500_000)));
-    assert_eq!(all.unwrap().len(), 40);
+    let run = |count, bytes| {
+        let numbers = (0..count).collect();
+        let run = Noted { numbers }.run(&()).concurrency(1);
+        smol::block_on(run.limits(Limits::DEFAULT.total(bytes)))
+    };
+    assert_eq!(run(40, 1_500_000).unwrap().len(), 40);
+    // Room for the output, and not for the `Result` of the output.
+    let error = run(1, 150_000).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `noted` was ended: step `all[0].noted` (note): with this value, the run would hold more than 150000 bytes, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`"
+    );
 }

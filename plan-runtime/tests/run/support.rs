@@ -3,16 +3,17 @@
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Output, Reference, Source, Step, Template};
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::Run;
+use plan_runtime::run::{Decision, Gate, ManualTimer, PendingCall, Run, Timer, TimerFuture};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Plan, Report, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// `"a, b < a, c < a b"`: `b` reads `a`, `c` reads `a` and `b`. The output is that of the last step.
@@ -274,4 +275,35 @@ pub(crate) fn statuses(report: &Report) -> String {
 
 pub(crate) fn reference(step: usize) -> Template {
     Template::Reference(Reference::new(Source::Step(step)).written("written"))
+}
+
+/// A gate that never answers.
+pub(crate) struct Silent;
+
+impl Gate for Silent {
+    async fn ask(&self, _: PendingCall) -> Decision {
+        pending().await
+    }
+}
+
+/// A timer whose sleeps of up to this length panic at their second poll.
+pub(crate) struct Broken(pub(crate) ManualTimer, pub(crate) Duration);
+
+impl Timer for Broken {
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn sleep(&self, time: Duration) -> TimerFuture {
+        if time > self.1 {
+            return self.0.sleep(time);
+        }
+        let mut is_polled = false;
+        Box::pin(poll_fn(move |cx| {
+            assert!(!is_polled, "no sleep");
+            is_polled = true;
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    }
 }

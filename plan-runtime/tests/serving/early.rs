@@ -1,8 +1,8 @@
 //! Values that are sent before their steps wait.
 
+use crate::durable::rough::Rough;
 use crate::durable::support::Driven;
 use crate::journal::asking::Asking;
-use plan_runtime::journal::Memory;
 use plan_runtime::journal::spi::Message;
 use plan_runtime::run::CallContext;
 use plan_runtime::{Result, plan, tool};
@@ -47,7 +47,7 @@ plan! {
 /// Many values for steps that never wait delay nothing, and displace no value.
 #[test]
 fn a_value_among_many_early_values_arrives() {
-    let (db, patience) = (Memory::new(), Patience(2_000.into()));
+    let (db, patience) = (Rough::new(), Patience(2_000.into()));
     smol::block_on(Asks {}.submit(&db, "r")).unwrap();
     let send = |path: &str, value: u64| {
         let (path, body) = (path.to_owned(), value.to_string());
@@ -60,4 +60,6 @@ fn a_value_among_many_early_values_arrives() {
     send("asked.other", 2);
     let mut run = Driven::new(Asks {}.run(&patience).durable(&db, "r"));
     assert_eq!(run.ended().unwrap(), 3);
+    // The second read begins after the value for `asked.one` and the 255 other values that the run keeps.
+    assert_eq!(db.reads(), [0, 257]);
 }

@@ -2,9 +2,10 @@
 
 use super::support::at;
 use crate::durable::support::{Driven, crash, finish};
+use crate::run::support::Silent;
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::journal::Memory;
-use plan_runtime::run::{Decision, EngineCall, Gate, Mock, OnFailure, PendingCall, Throttle};
+use plan_runtime::run::{EngineCall, Mock, OnFailure, Throttle};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -96,15 +97,6 @@ fn toolboxes(bank: &Arc<Bank>) -> [Toolbox<Bank>; 4] {
         Toolbox::new().with::<Charge>(),
         Toolbox::new().with::<ChargePlainly>(),
     ]
-}
-
-/// Never answers.
-struct Silent;
-
-impl Gate for Silent {
-    async fn ask(&self, _: PendingCall) -> Decision {
-        pending().await
-    }
 }
 
 #[test]

@@ -171,7 +171,10 @@ impl<'x> Tasks<'x> {
         let slot = self.next_slot();
         self.slots[slot].future = None;
         self.run(slot, (of.call, of.scope), None, 0);
-        self.slots[slot].is_running = false;
+        let it = &mut self.slots[slot];
+        it.is_running = false;
+        // An attempt has begun even if its time limit was never polled.
+        it.is_new &= !matches!(wait, Wait::Timer(..));
         self.add_more(slot, of, Some(wait), Ticket::none());
     }
 

@@ -139,7 +139,7 @@ struct Driver {
     is_stopped: bool,
     /// `true` after a call that may be a plan had a certain end.
     is_certain: bool,
-    tells: bool,
+    tells_scopes: bool,
     /// The scopes that have ended, but still have values.
     over: BTreeSet<ScopeId>,
     /// The scopes whose inputs the driver could not make.
@@ -224,7 +224,7 @@ impl Driver {
     fn free(&mut self, scope: ScopeId) {
         self.freed += 1;
         self.unfit.remove(&scope);
-        assert!(self.over.remove(&scope) || !self.tells, "{scope:?}");
+        assert!(self.over.remove(&scope) || !self.tells_scopes, "{scope:?}");
         let view = self.machine.view();
         let mut places = 0..view.slots(scope).1;
         let runs = places.any(|place| view.status(scope, place) == StepStatus::Running);
@@ -252,11 +252,10 @@ impl Driver {
             // The call may turn out to be a plan after the cancellation.
             20..50 if self.is_certain => Event::Cancelled,
             3..20 if !self.calls.is_empty() => {
-                let may_open = |call: &CallId| self.machine.view().may_open(*call).is_some();
-                let open = self.calls.iter().copied().find(may_open);
-                self.is_certain |= open.is_some();
                 let any = self.calls.iter().nth(random.usize(..self.calls.len()));
-                Event::Certain(open.or(any.copied()).unwrap())
+                let call = *any.unwrap();
+                self.is_certain |= self.machine.view().may_open(call).is_some();
+                Event::Certain(call)
             }
             _ => self.choose(random, random.clone().usize(..count)),
         };
@@ -367,11 +366,14 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         _ => {}
     }
     let bound = random.u32(1..=4);
-    let tells = random.bool();
+    let (tells, tells_scopes) = (random.bool(), random.bool());
     let new = || {
         let mut machine = Machine::with_capacity(tables, reaction, bound, capacity);
         if tells {
-            machine = machine.telling().telling_scopes();
+            machine = machine.telling();
+        }
+        if tells_scopes {
+            machine = machine.telling_scopes();
         }
         machine
     };
@@ -387,7 +389,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         is_done: false,
         is_stopped: false,
         is_certain: false,
-        tells,
+        tells_scopes,
         over: BTreeSet::new(),
         unfit: BTreeSet::new(),
         lasting: Vec::new(),

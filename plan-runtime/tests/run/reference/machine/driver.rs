@@ -18,11 +18,13 @@ pub(super) struct Hand<'p> {
     pub(super) is_done: bool,
 }
 
-pub(super) const LATER: CallEnd = CallEnd::Failed(CallError {
+/// An error after which another attempt may help.
+pub(super) const BUSY: CallError = CallError {
     error: ErrorId(1),
     transient: true,
     lasting: false,
-});
+};
+pub(super) const LATER: CallEnd = CallEnd::Failed(BUSY);
 pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(2),
     transient: false,

@@ -1,7 +1,7 @@
 //! Orders of events that once went wrong.
 
 use super::driver::{
-    DEADLINE, Hand, LATER, NEVER, TIMEOUT, block, call, each, held, passed, tables,
+    BUSY, DEADLINE, Hand, LATER, NEVER, TIMEOUT, block, call, each, held, passed, tables,
 };
 use plan_runtime::machine::{
     Amounts, Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event,
@@ -14,13 +14,6 @@ const LASTING: CallError = CallError {
     error: ErrorId(4),
     transient: false,
     lasting: true,
-};
-
-/// An error after which another attempt may help.
-const BUSY: CallError = CallError {
-    error: ErrorId(1),
-    transient: true,
-    lasting: false,
 };
 
 impl Hand<'_> {
