@@ -218,6 +218,29 @@ fn a_large_number_is_no_multiple() {
     );
 }
 
+/// The schemas of `schemars` have no maximum for `u32`.
+#[test]
+fn a_format_of_integers_is_a_bound() {
+    for (format, largest) in [
+        ("int8", 127_u64),
+        ("uint32", 4_294_967_295),
+        ("int64", 9_223_372_036_854_775_807),
+    ] {
+        let takes = object(&json!({"n": {"type": "integer", "format": format}}), &[]);
+        let toolbox = toolbox(&[], &[("take", takes)]);
+        let wrong = |n: u64| toolbox.check_arguments("take", &json!({"n": n})).unwrap();
+        assert_eq!(wrong(largest), [""; 0], "{format}");
+        let found = wrong(largest.saturating_mul(2)).join("\n");
+        assert!(found.contains("must be at most"), "{format}: {found}");
+        let below = toolbox.check_arguments("take", &json!({"n": -1})).unwrap();
+        assert_eq!(
+            below.len(),
+            usize::from(format.starts_with('u')),
+            "{below:?}"
+        );
+    }
+}
+
 #[test]
 fn a_step_that_an_always_step_reads() {
     let output = object(&json!({"subject": {"type": "string"}}), &["subject"]);

@@ -300,10 +300,18 @@ static KINDS: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
 #[test]
 fn what_is_found_of_variables_is_what_fails() {
-    each_finding_of_variables_is_what_fails();
-    let [right, asked, absent, wrong] = KINDS.each_ref().map(|it| it.load(Ordering::Relaxed));
-    let counts = [right, asked + absent, wrong];
-    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    let counts = || {
+        let [right, asked, absent, wrong] = KINDS.each_ref().map(|it| it.load(Ordering::Relaxed));
+        [right, asked + absent, wrong]
+    };
+    // An absent value is rare.
+    for _ in 0..20 {
+        each_finding_of_variables_is_what_fails();
+        if !counts().contains(&0) {
+            return;
+        }
+    }
+    panic!("{:?}", counts());
 }
 
 proptest! {

@@ -58,19 +58,37 @@ fn outside(number: f64, schema: Schema<'_>) -> Option<String> {
             AT_MOST
         },
     );
-    let bounds: [(&str, Bound); 5] = [
-        ("minimum", minimum),
-        ("maximum", maximum),
-        ("exclusiveMinimum", MORE),
-        ("exclusiveMaximum", LESS),
-        ("multipleOf", MULTIPLE),
+    let (least, most) = range(schema.text("format").unwrap_or_default()).unzip();
+    let bounds: [(Option<f64>, Bound); 7] = [
+        (schema.number("minimum"), minimum),
+        (schema.number("maximum"), maximum),
+        (schema.number("exclusiveMinimum"), MORE),
+        (schema.number("exclusiveMaximum"), LESS),
+        (schema.number("multipleOf"), MULTIPLE),
+        (least, AT_LEAST),
+        (most, AT_MOST),
     ];
-    bounds.into_iter().find_map(|(name, (words, is_beyond))| {
+    bounds.into_iter().find_map(|(bound, (words, is_beyond))| {
         // Larger numbers are not told apart.
         let exact = |bound: &f64| number.abs() < LARGEST || number.total_cmp(bound).is_ne();
-        let bound = schema.number(name).filter(exact);
+        let bound = bound.filter(exact);
         let bound = bound.filter(|bound| is_beyond(number, *bound))?;
         Some(format!("must be {words} {bound}"))
+    })
+}
+
+/// Returns the range of a format of integers, as OpenAPI and `schemars` name the formats.
+fn range(format: &str) -> Option<(f64, f64)> {
+    Some(match format {
+        "int8" => (i8::MIN.into(), i8::MAX.into()),
+        "int16" => (i16::MIN.into(), i16::MAX.into()),
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        "int64" => (i64::MIN as f64, i64::MAX as f64),
+        "uint8" => (0.0, u8::MAX.into()),
+        "uint16" => (0.0, u16::MAX.into()),
+        "uint32" => (0.0, u32::MAX.into()),
+        "uint64" => (0.0, u64::MAX as f64),
+        _ => return None,
     })
 }
 
