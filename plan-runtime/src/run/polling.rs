@@ -184,8 +184,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let starter = &self.starter;
         let plan_of = |action: &Action| starter.plan(action);
         let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
-        let of = (limits, false);
-        let begun = catch(|| Driver::begin(executable, inputs, of, *options, plan_of));
+        let begun = catch(|| Driver::begin(executable, inputs, limits, *options, plan_of));
         match begun.unwrap_or_else(|panic| Err(Cause::Panicked(panic))) {
             Ok(driver) => {
                 self.stage = Stage::Running(Box::new(driver));
@@ -229,7 +228,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 }
 
 /// Returns the error of a run that cannot start.
-fn not_started(plan: &Plan, cause: Cause) -> RunError {
+pub(super) fn not_started(plan: &Plan, cause: Cause) -> RunError {
     RunError::new(plan, cause, Vec::new()).before_the_start()
 }
 

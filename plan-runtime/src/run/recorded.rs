@@ -15,14 +15,8 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns the recorded end of a plan whose keys begin with this prefix. A step or a block has no end of its own.
-pub(super) fn interrupt(
-    run: &SharedRun,
-    prefix: Option<&str>,
-    key: &str,
-) -> Option<(TimerFuture, Interrupt)> {
-    let durable = run.durable.as_ref()?;
-    let key = &format!("{}{key}", prefix?);
+/// Returns the recorded interrupt with this key.
+pub(super) fn interrupt(durable: &Arc<Durable>, key: &str) -> Option<(TimerFuture, Interrupt)> {
     let (number, recorded) = found(durable, key).ok()??;
     let unreadable = |error: serde_json::Error| {
         durable.fail(unusable(key, error));

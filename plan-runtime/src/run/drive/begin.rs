@@ -6,7 +6,6 @@ use super::super::context::{CallContext, Held};
 use super::super::limits::Limits;
 use super::super::on_failure::OnFailure;
 use super::super::options::{FindPlan, Options};
-use super::super::recorded;
 use super::super::shared::SharedRun;
 use super::super::watch::{Keeps, Watch};
 use super::super::{Cause, trace};
@@ -28,12 +27,11 @@ use std::sync::Arc;
 pub(in crate::run) type PlanOf<'f> = &'f dyn Fn(&Action) -> Option<&'static Plan>;
 
 impl<'x> Driver<'x> {
-    /// Begins a run with these limits, unless the options override them. `is_called` is `true` for a plan called by a
-    /// step.
+    /// Begins a run with these limits, unless the options override them.
     pub(in crate::run) fn begin(
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,
-        (limits, is_called): (Limits, bool),
+        limits: Limits,
         mut options: Options<'x>,
         plan_of: Option<PlanOf<'_>>,
     ) -> Result<Self, Cause> {
@@ -42,9 +40,9 @@ impl<'x> Driver<'x> {
         let around = options.outer.take();
         let secrecy = options.secrecy.take();
         let secrecy = secrecy.or_else(|| secrecy_of(plan, &graph, around.as_ref()));
-        let mut inputs = hushed_inputs(inputs, secrecy.is_some())?;
-        let beside_of = around.as_ref().filter(|_| !is_called);
-        if let Some(why) = beside_of.and_then(|call| call.refuses_inside(None)) {
+        let inputs = hushed_inputs(inputs, secrecy.is_some())?;
+        let refused = around.as_ref().and_then(|call| call.refuses_inside(None));
+        if let Some(why) = refused {
             return Err(Cause::Unfit(vec![why.to_owned()]));
         }
         let allowance = self::allowance(&mut options, limits, around.as_ref());
@@ -61,12 +59,9 @@ impl<'x> Driver<'x> {
         let finder = options.find.take();
         let admits = admission.is_some();
         let converted = converted((plan, &graph), (finder, plan_of), admits)?;
-        if let Some(call) = around.as_ref().filter(|_| is_called) {
-            inputs = recorded::inputs(&run, call, inputs);
-        }
         // Other services see the keys that contain the name, so the name must not depend on secret inputs.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = beside_of.map(|outer| outer.beside(plan, known));
+        let beside = around.as_ref().map(|outer| outer.beside(plan, known));
         if let (Some(durable), Some(call)) = (&run.durable, &around) {
             let prefix = call.key_inside(beside.as_deref());
             durable.enter(&prefix, (plan, &graph), secrecy.is_some());
@@ -83,10 +78,8 @@ impl<'x> Driver<'x> {
             secrecy,
             ..ScopeValues::root(plan, graph, hands_over, inputs)
         };
-        match &around {
-            Some(around) if beside.is_some() => around.enter_inside(),
-            Some(around) => around.stop_counting(),
-            None => {}
+        if let Some(around) = &around {
+            around.enter_inside();
         }
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));

@@ -51,21 +51,18 @@ mod watching;
 
 use super::catch::catch;
 use super::durable::Durable;
-use super::limits::Limits;
-use super::nesting::Nested;
-use super::options::{FindPlan, Options, ReadOutput};
+use super::options::{FindPlan, ReadOutput};
 use super::signals::Signals;
-use super::start::{CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepResult};
-use super::{CallContext, Cause, Report, Run, RunError, StepError};
+use super::start::{MadeOutput, Request, Started, Starter};
+use super::{Cause, Report, Run, RunError};
 use crate::Plan;
-use crate::error::{Error, Interrupt};
+use crate::error::Interrupt;
 use crate::journal::JournalError;
-use crate::resolve::{MemoryBudget, ResolveError};
+use crate::resolve::ResolveError;
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
 use serde_json::Value;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -106,61 +103,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 }
 
-/// The host of a called plan without steps in the tables.
-struct PlanHost<'a> {
-    own: OwnStart<'a>,
-    output: Option<StepResult>,
-}
-
-impl<'a> Host<'a> for PlanHost<'a> {
-    fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
-        (self.own.start)(number, request)
-    }
-
-    fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        self.output = Some(self.own.store(output, MemoryBudget::UNLIMITED)?);
-        Ok(())
-    }
-}
-
-/// Runs a called plan without steps in the tables, as a separate run. A plan that has succeeded is not undone.
-async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
-    let options = Options {
-        outer: Some(context),
-        hands_over: plan.hands_over,
-        ..Options::default()
-    };
-    let mut host = PlanHost {
-        own: plan.own,
-        output: None,
-    };
-    let of = plan.executable.plan;
-    let how = (Limits::DEFAULT, true);
-    let begun = Driver::begin(plan.executable, plan.inputs, how, options, None);
-    let result = match begun {
-        Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
-        Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
-    };
-    match result {
-        Ok(()) => host.output.unwrap_or(Err(StepError::Unknown)),
-        Err(error) => Err(StepError::tool(Error::new(error))),
-    }
-}
-
 impl<'x> Driver<'x> {
-    /// Polls the run of a called plan. Is ready when the run has ended.
-    fn poll_alone(
-        &mut self,
-        cx: &mut Context<'_>,
-        host: &mut dyn Host<'x>,
-    ) -> Poll<Result<(), RunError>> {
-        let nested = Nested::enter();
-        if let Err(too_deep) = &nested {
-            self.interrupt(too_deep.clone());
-        }
-        self.poll(cx, host)
-    }
-
     /// Polls the run. Is ready when the run has ended.
     pub(super) fn poll(
         &mut self,

@@ -40,7 +40,7 @@ pub(super) struct Scene<'x> {
     pub(super) allowance: Arc<Allowance>,
     /// The call that contains the run.
     pub(super) around: Option<CallContext>,
-    /// The name of the plan, if a tool runs the plan inside its call.
+    /// The name of the plan in that call.
     pub(super) beside: Option<Arc<str>>,
     /// The output of a run with a journal, as JSON.
     pub(super) output: Value,
@@ -286,16 +286,11 @@ impl Scene<'_> {
     /// Ends a plan that a tool runs inside its call, if the plan must no longer run.
     #[cold]
     pub(super) fn look_at_call(&mut self, cx: &Context<'_>) {
-        let Some(around) = &self.around else {
+        let (Some(around), Some(beside)) = (&self.around, &self.beside) else {
             return;
         };
-        let beside = self.beside.as_ref();
-        let refused = beside.and_then(|beside| around.refuses_inside(Some((beside, cx.waker()))));
-        // The time limits of a step that is a plan have records.
-        let deadline = around
-            .deadline()
-            .filter(|_| beside.is_some() || self.run.durable.is_none());
-        let is_late = deadline.is_some_and(|deadline| self.clock.is_past(deadline));
+        let refused = around.refuses_inside(Some((beside, cx.waker())));
+        let is_late = around.deadline().is_some_and(|at| self.clock.is_past(at));
         let interrupt = match refused {
             Some(why) => Interrupt::Outside(why),
             None if is_late => Interrupt::Outer,

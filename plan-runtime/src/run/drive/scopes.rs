@@ -5,6 +5,7 @@ use super::super::admission::may_run;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::making;
+use super::super::polling::not_started;
 use super::super::recorded;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::trace::Span;
@@ -54,10 +55,8 @@ impl<'x> Answering<'_, 'x> {
             )?;
             Ok((graph, secrecy, recorded::inputs(run, &context, inputs)))
         });
-        let (graph, secrecy, inputs) = begun.map_err(|cause| {
-            let error = RunError::new(plan, cause, Vec::new()).before_the_start();
-            StepError::tool(Error::new(error))
-        })?;
+        let (graph, secrecy, inputs) =
+            begun.map_err(|cause| StepError::tool(Error::new(not_started(plan, cause))))?;
         if let Some(durable) = &run.durable {
             let prefix = context.key_inside(None);
             durable.enter(&prefix, (plan, &graph), secrecy.is_some());

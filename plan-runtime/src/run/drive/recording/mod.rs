@@ -37,13 +37,12 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Creates the records of a run. `is_inner` is `true` if the run is a step of another run.
-    pub(super) fn new(durable: &Arc<Durable>, is_inner: bool) -> Self {
+    pub(super) fn new(durable: &Arc<Durable>) -> Self {
         Self {
             durable: Arc::clone(durable),
             calls: CallRecords::new(Arc::clone(durable)),
             times: TimeRecords::new(Arc::clone(durable)),
-            interrupts: Interrupts::new(Arc::clone(durable), is_inner),
+            interrupts: Interrupts::new(Arc::clone(durable)),
         }
     }
 

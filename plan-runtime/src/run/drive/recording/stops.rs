@@ -16,8 +16,6 @@ use std::task::Context;
 /// The early ends of a run, *interrupts*. An interrupt has a record, and ends the run at the turn of the record.
 pub(super) struct Interrupts {
     durable: Arc<Durable>,
-    /// `true` if the run is a step of another run. Only the other run has interrupts.
-    is_inner: bool,
     /// The interrupt that has occurred.
     coming: Option<Interrupt>,
     /// The interrupt whose record waits for its turn.
@@ -32,10 +30,9 @@ pub(super) struct Interrupts {
 }
 
 impl Interrupts {
-    pub(super) fn new(durable: Arc<Durable>, is_inner: bool) -> Self {
+    pub(super) fn new(durable: Arc<Durable>) -> Self {
         Self {
             durable,
-            is_inner,
             coming: None,
             recorded: None,
             is_pausing: false,
@@ -50,11 +47,10 @@ impl Interrupts {
         self.coming.get_or_insert(interrupt);
     }
 
-    /// Reads the recorded interrupt of the run, which waits for its turn. A run that is a step of another run has no such
-    /// record.
+    /// Reads the recorded interrupt of the run, which waits for its turn.
     pub(super) fn replay(&mut self, scene: &Scene<'_>, key: &str) {
-        let prefix = (!self.is_inner).then(|| Keys(scene).prefix(ScopeId::ROOT));
-        self.recorded = recorded::interrupt(&scene.run, prefix.as_deref(), key);
+        let key = Keys(scene).prefix(ScopeId::ROOT) + key;
+        self.recorded = recorded::interrupt(&self.durable, &key);
     }
 
     /// Polls the journal, and ends the run if the journal has failed or if a recorded interrupt has its turn. The grace

@@ -177,13 +177,6 @@ impl TimeRecords {
         }
     }
 
-    /// Starts a time limit for a call of a plan that is not in the machine.
-    pub(in super::super) fn limit_plan(&mut self, of: &Site) {
-        if of.part.is_some() {
-            self.opened.push(*of);
-        }
-    }
-
     /// Drops the sleep of the deadline at the end of an attempt. The next attempt sleeps for the remaining time.
     pub(in super::super) fn unlimit(
         &mut self,
