@@ -11,7 +11,7 @@ use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::future::{Future, pending};
+use std::future::{Future, pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -147,7 +147,6 @@ pub(super) fn time(
 pub(super) fn wait_before(
     durable: &Arc<Durable>,
     attempt: &str,
-    wait: Duration,
     sleep: impl FnOnce() -> TimerFuture,
 ) -> TimerFuture {
     let key = format!("{attempt}{BEGUN}");
@@ -156,8 +155,8 @@ pub(super) fn wait_before(
         && !durable.is_live()
         && durable.has_begun(attempt)
     {
-        // The record of an older version has no end of the wait.
-        return durable.wait_again(durable.now().saturating_add(wait));
+        // The attempt had not waited.
+        return Box::pin(ready(()));
     }
     time(durable, (key, found), sleep)
 }

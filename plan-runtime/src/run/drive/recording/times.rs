@@ -126,7 +126,7 @@ impl TimeRecords {
         wait: Duration,
     ) -> TimerFuture {
         let key = Keys(scene).of_attempt(of);
-        recorded::wait_before(&self.durable, &key, wait, || scene.clock.sleep(wait))
+        recorded::wait_before(&self.durable, &key, || scene.clock.sleep(wait))
     }
 
     /// Prepares the next round. Returns its timer, if the round has to wait.
