@@ -2,7 +2,7 @@
 
 use super::begin::{Start, begin, taken};
 use super::catch::catch;
-use super::drive::{Driver, PlanOf, RunHost};
+use super::drive::{Driver, Find, RunHost};
 use super::durable::{Begun, Owned};
 use super::limits::Limits;
 use super::nesting::Nested;
@@ -177,14 +177,19 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         &mut self,
         executable: Executable<'a>,
         inputs: Result<Vec<StoredValue>, Cause>,
-        options: Box<Options<'a>>,
+        mut options: Box<Options<'a>>,
     ) -> Option<Result<O, RunError>> {
         let (plan, limits) = (executable.plan, Limits::of(&executable));
         self.claim = options.durable.clone().map(Owned);
         let starter = &self.starter;
-        let plan_of = |action: &Action| starter.plan(action);
-        let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
-        let begun = catch(|| Driver::begin(executable, inputs, limits, *options, plan_of));
+        let finder = options.find.take();
+        let finds = finder.is_some() || starter.finds_plans();
+        let find = |action: &Action| match &finder {
+            Some(find) => find(action),
+            None => starter.plan(action).map(Executable::new),
+        };
+        let find = finds.then_some(&find as Find<'_, 'a>);
+        let begun = catch(|| Driver::begin(executable, inputs, limits, *options, find));
         match begun.unwrap_or_else(|panic| Err(Cause::Panicked(panic))) {
             Ok(driver) => {
                 self.stage = Stage::Running(Box::new(driver));

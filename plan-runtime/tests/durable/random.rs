@@ -558,7 +558,7 @@ impl<'p> Case<'p> {
     /// A run that finds the plans it calls.
     pub(crate) fn begin(&self) -> Run<'_, World<'p>, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
-        let find = |action: &Action| Some(&self.world.plans[place_called(action)?]);
+        let find = |action: &Action| Some(self.world.plans[place_called(action)?].clone());
         Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
             .concurrency(self.concurrency)

@@ -237,7 +237,7 @@ impl<'p> Call<World<'p>> for Inside {
 
 fn run<'x, 'p>(plan: &'x Executable<'p>, world: &'x World<'p>) -> Run<'x, World<'p>, Value> {
     let find = |action: &Action| match &*action.tool.as_ref()?.name {
-        "called" => Some(&world.plans[place_called(action)?]),
+        "called" => Some(world.plans[place_called(action)?].clone()),
         _ => None,
     };
     let run = Run::new(plan, Ok(Vec::<StoredValue>::new()), world, start);

@@ -5,12 +5,12 @@ use super::super::clock::Clock;
 use super::super::context::{CallContext, Held};
 use super::super::limits::Limits;
 use super::super::on_failure::OnFailure;
-use super::super::options::{FindPlan, Options};
+use super::super::options::Options;
 use super::super::shared::SharedRun;
 use super::super::watch::{Keeps, Watch};
 use super::super::{Cause, trace};
 use super::admission::Admission;
-use super::convert;
+use super::convert::{self, Find};
 use super::driver::Driver;
 use super::failures::Errors;
 use super::scene::Scene;
@@ -18,13 +18,10 @@ use super::scope_values::{ScopeValues, hushed_inputs, secrecy_of};
 use super::stops::Stops;
 use super::values::Values;
 use crate::machine::{Machine, Reaction, ScopeId};
-use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
+use crate::plan::{Converted, Executable, number};
 use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::sync::Arc;
-
-/// Finds the plan of a called tool by the tool's name, if the tool is a plan.
-pub(in crate::run) type PlanOf<'f> = &'f dyn Fn(&Action) -> Option<&'static Plan>;
 
 impl<'x> Driver<'x> {
     /// Begins a run with these limits, unless the options override them.
@@ -33,7 +30,7 @@ impl<'x> Driver<'x> {
         inputs: Result<Vec<StoredValue>, Cause>,
         limits: Limits,
         mut options: Options<'x>,
-        plan_of: Option<PlanOf<'_>>,
+        find: Option<Find<'_, 'x>>,
     ) -> Result<Self, Cause> {
         let plan = executable.plan;
         let graph = executable.graph.map_err(Cause::Plan)?;
@@ -56,9 +53,8 @@ impl<'x> Driver<'x> {
         )?;
         let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
-        let finder = options.find.take();
-        let admits = admission.is_some();
-        let converted = converted((plan, &graph), (finder, plan_of), admits)?;
+        let converted = convert::tables(plan, &graph, find, admission.is_some());
+        let converted = converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
         // Other services see the keys that contain the name, so the name must not depend on secret inputs.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
         let beside = around.as_ref().map(|outer| outer.beside(plan, known));
@@ -103,29 +99,6 @@ impl<'x> Driver<'x> {
         driver.calls.scene.enter(plans);
         Ok(driver)
     }
-}
-
-/// Returns the tables of a plan and of the plans that it calls.
-fn converted<'x>(
-    (plan, graph): (&'x Plan, &Arc<Graph>),
-    (finder, plan_of): (Option<FindPlan<'x>>, Option<PlanOf<'_>>),
-    admits: bool,
-) -> Result<Arc<Converted>, Cause> {
-    let find = |action: &Action| match (&finder, plan_of) {
-        (Some(find), _) => {
-            let found = find(action)?;
-            Some((found.plan, found.graph.clone().ok()?))
-        }
-        (None, Some(plan_of)) => {
-            let plan = plan_of(action)?;
-            Some((plan, Executable::new(plan).graph.ok()?))
-        }
-        (None, None) => None,
-    };
-    let finds = finder.is_some() || plan_of.is_some();
-    let find = finds.then_some(&find as convert::Find<'_, 'x>);
-    let converted = convert::tables(plan, graph, find, admits);
-    converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))
 }
 
 /// Returns the machine of a run. The machine reports the ends of scopes if the run has a listener.

@@ -59,7 +59,7 @@ use crate::Plan;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::resolve::ResolveError;
-pub(super) use begin::PlanOf;
+pub(super) use convert::Find;
 pub(super) use driver::Driver;
 use scene::Host;
 use serde_json::Value;
