@@ -36,8 +36,7 @@ impl<'a> Beginning<'a> {
 /// The end of a run that its journal has to write.
 pub(super) struct Ending {
     written: Written,
-    /// The output as JSON, checked against its type.
-    result: Result<Value, RunError>,
+    result: Result<(), RunError>,
     report: Option<Report>,
     plan: String,
 }
@@ -81,14 +80,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             let Some(durable) = driver.ended_in() else {
                 return Poll::Ready(self.ended(result, (made_report, report)));
             };
-            let result = result.map(|()| driver.take_json());
+            let output = result.map(|()| driver.take_json());
             let ending = Ending {
-                written: durable.end(end_with(&result)),
-                result,
+                written: durable.end(end_with(&output)),
+                result: output.map(drop),
                 report: made_report,
                 plan: driver.plan().name.clone(),
             };
-            self.made = None;
             self.stage = Stage::Ending(Box::new(ending));
         }
         let Stage::Ending(ending) = &mut self.stage else {
@@ -96,13 +94,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         };
         let written = ready!(ending.written.as_mut().poll(cx));
         let Ending { result, plan, .. } = &mut **ending;
-        let result = std::mem::replace(result, Ok(Value::Null));
+        let result = std::mem::replace(result, Ok(()));
         let result = match (result, written) {
-            (Ok(_), Err(error)) => Err(RunError::stopped(plan, error)),
-            (Ok(output), Ok(())) => (self.output.from_json)(output)
-                .map(|output| self.made = Some(output))
-                .map_err(|error| RunError::stopped(plan, JournalError::storage(error))),
-            (Err(error), _) => Err(error),
+            (Ok(()), Err(error)) => Err(RunError::stopped(plan, error)),
+            (result, _) => result,
         };
         let made_report = ending.report.take();
         Poll::Ready(self.ended(result, (made_report, report)))
