@@ -46,7 +46,7 @@ impl<'x> Stops<'x> {
             waker: Waker::noop().clone(),
             came: OnceCell::new(),
             is_past: Cell::new(false),
-            deadline: deadline.map(|limit| Deadline::new(limit, clock.sleep_from_start(limit))),
+            deadline: deadline.map(|limit| Deadline::new(limit, clock.sleep(limit))),
             grace,
             end: None,
             stopped: None,

@@ -67,7 +67,7 @@ pub struct Report {
     totals: Totals,
     critical: Vec<usize>,
     #[cfg(feature = "html")]
-    recorded: Recorded,
+    recorded: Keeps,
 }
 
 crate::print::visible_debug!(struct Report {
@@ -82,7 +82,7 @@ crate::print::visible_debug!(struct Report {
 });
 
 /// The parts of a run that its report shows.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeps {
     /// `true` if there is a report.
     pub(super) report: bool,
@@ -99,14 +99,6 @@ impl Keeps {
             outputs: self.outputs || around.outputs,
         })
     }
-}
-
-/// The values that a run captures for its report.
-#[cfg(feature = "html")]
-#[derive(Clone, Copy, Debug, Default)]
-struct Recorded {
-    arguments: bool,
-    outputs: bool,
 }
 
 /// The number of steps for each status.
@@ -184,7 +176,7 @@ impl Report {
     ) -> Self {
         Self {
             #[cfg(feature = "html")]
-            recorded: Recorded::default(),
+            recorded: Keeps::default(),
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
@@ -208,9 +200,8 @@ impl Report {
 
     /// Records the captures of the run, so that a page can explain missing values.
     #[cfg(feature = "html")]
-    pub(super) fn recorded(mut self, arguments: bool, outputs: bool) -> Self {
-        self.recorded = Recorded { arguments, outputs };
-        self
+    pub(super) fn recorded(self, recorded: Keeps) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Returns the name of the plan.
