@@ -9,7 +9,7 @@ use super::answers::Answering;
 use super::calls::Calls;
 use super::recording::{EndNotes, Records};
 use super::scene::{Host, Scene};
-use super::sharing::Sharing;
+use super::task::Sharing;
 use super::tasks::Tasks;
 use crate::error::Interrupt;
 use crate::machine::{Command, Event, ScopeId};
