@@ -8,25 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The answer of the gates about a call, as a record has it.
+/// A [`Decision`] in a record.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", remote = "Decision")]
 enum GateAnswer {
     Allow,
     AllowStep,
     AllowWith(Value),
     Refuse(String),
-}
-
-impl From<GateAnswer> for Decision {
-    fn from(answer: GateAnswer) -> Self {
-        match answer {
-            GateAnswer::Allow => Self::Allow,
-            GateAnswer::AllowStep => Self::AllowStep,
-            GateAnswer::AllowWith(arguments) => Self::AllowWith(arguments),
-            GateAnswer::Refuse(reason) => Self::Refuse(reason),
-        }
-    }
 }
 
 /// The record of an answer.
@@ -38,32 +27,25 @@ pub(super) struct RecordedAnswer {
     pub(super) time: Duration,
 }
 
-/// Reads the record of an answer. Records of earlier versions contain no time.
+/// Reads the record of an answer.
 pub(super) fn read(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
-    let (answer, since, time): (GateAnswer, _, _) = match serde_json::from_str(&found.body) {
-        Ok(answer) => (answer, Duration::ZERO, Duration::ZERO),
-        Err(_) => {
-            let recorded = durable::decode(&found.body)?;
-            let answer = match recorded.result {
-                Ok(answer) => serde_json::from_value(answer)?,
-                Err(StepError::Refused(reason)) => GateAnswer::Refuse(reason.to_string()),
-                Err(error) => GateAnswer::Refuse(error.to_string()),
-            };
-            // The gates have answered at once.
-            let is_immediate = recorded.started == recorded.ended;
-            let since = if is_immediate {
-                Duration::MAX
-            } else {
-                recorded.started
-            };
-            (answer, since, recorded.ended)
-        }
+    let recorded = durable::decode(&found.body)?;
+    let answer = match recorded.result {
+        Ok(answer) => GateAnswer::deserialize(answer)?,
+        Err(StepError::Refused(reason)) => Decision::Refuse(reason.to_string()),
+        Err(error) => Decision::Refuse(error.to_string()),
     };
+    // The gates have answered at once.
+    let is_immediate = recorded.started == recorded.ended;
     Ok(RecordedAnswer {
-        answer: answer.into(),
+        answer,
         number: found.number,
-        since,
-        time,
+        since: if is_immediate {
+            Duration::MAX
+        } else {
+            recorded.started
+        },
+        time: recorded.ended,
     })
 }
 
@@ -73,15 +55,10 @@ pub(super) fn body(
     (since, now): (Duration, Duration),
 ) -> Result<String, serde_json::Error> {
     let times = (since.min(now), now);
-    let answer = match answer {
-        Decision::Allow => GateAnswer::Allow,
-        Decision::AllowStep => GateAnswer::AllowStep,
-        Decision::AllowWith(arguments) => GateAnswer::AllowWith(arguments.clone()),
-        Decision::Refuse(reason) => {
-            let refused = StepError::Refused(reason.clone().into());
-            return durable::encode(times, Err(&refused));
-        }
-    };
-    let answer = serde_json::to_value(&answer)?;
+    if let Decision::Refuse(reason) = answer {
+        let refused = StepError::Refused(reason.clone().into());
+        return durable::encode(times, Err(&refused));
+    }
+    let answer = GateAnswer::serialize(answer, serde_json::value::Serializer)?;
     durable::encode(times, Ok(&answer))
 }

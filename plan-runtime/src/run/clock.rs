@@ -99,14 +99,6 @@ impl Clock {
         }
     }
 
-    /// Sleeps until this time after the start.
-    pub(super) fn sleep_from_start(&self, duration: Duration) -> TimerFuture {
-        match self.durable() {
-            Some(durable) => durable.sleep_until(self.in_all(duration)),
-            None => self.run.timer.sleep(duration),
-        }
-    }
-
     /// Sleeps for this time after the end of the replay.
     pub(super) fn sleep_live(&self, duration: Duration) -> TimerFuture {
         match self.durable() {

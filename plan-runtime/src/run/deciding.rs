@@ -1,6 +1,6 @@
 //! Records of decisions of Rust code, in a journal or an engine.
 //!
-//! `drive/decisions.rs` evaluates the code, and calls this module for the record.
+//! `drive/scopes.rs` evaluates the code, and calls this module for the record.
 
 use super::durable::{self, Durable, encode};
 use super::engine::{self, Engine};

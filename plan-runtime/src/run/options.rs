@@ -32,7 +32,7 @@ pub const DEFAULT_CONCURRENCY: usize = 64;
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
 /// A function that returns the plan of an action, if the action calls a plan.
-pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
+pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<Executable<'a>> + Send + 'a>;
 
 /// Reads the output of a plan.
 pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;

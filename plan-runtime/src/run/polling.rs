@@ -2,7 +2,7 @@
 
 use super::begin::{Start, begin, taken};
 use super::catch::catch;
-use super::drive::{Driver, PlanOf, RunHost};
+use super::drive::{Driver, Find, RunHost};
 use super::durable::{Begun, Owned};
 use super::limits::Limits;
 use super::nesting::Nested;
@@ -36,8 +36,7 @@ impl<'a> Beginning<'a> {
 /// The end of a run that its journal has to write.
 pub(super) struct Ending {
     written: Written,
-    /// The output as JSON, checked against its type.
-    result: Result<Value, RunError>,
+    result: Result<(), RunError>,
     report: Option<Report>,
     plan: String,
 }
@@ -81,14 +80,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             let Some(durable) = driver.ended_in() else {
                 return Poll::Ready(self.ended(result, (made_report, report)));
             };
-            let result = result.map(|()| driver.take_json());
+            let output = result.map(|()| driver.take_json());
             let ending = Ending {
-                written: durable.end(end_with(&result)),
-                result,
+                written: durable.end(end_with(&output)),
+                result: output.map(drop),
                 report: made_report,
                 plan: driver.plan().name.clone(),
             };
-            self.made = None;
             self.stage = Stage::Ending(Box::new(ending));
         }
         let Stage::Ending(ending) = &mut self.stage else {
@@ -96,13 +94,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         };
         let written = ready!(ending.written.as_mut().poll(cx));
         let Ending { result, plan, .. } = &mut **ending;
-        let result = std::mem::replace(result, Ok(Value::Null));
+        let result = std::mem::replace(result, Ok(()));
         let result = match (result, written) {
-            (Ok(_), Err(error)) => Err(RunError::stopped(plan, error)),
-            (Ok(output), Ok(())) => (self.output.from_json)(output)
-                .map(|output| self.made = Some(output))
-                .map_err(|error| RunError::stopped(plan, JournalError::storage(error))),
-            (Err(error), _) => Err(error),
+            (Ok(()), Err(error)) => Err(RunError::stopped(plan, error)),
+            (result, _) => result,
         };
         let made_report = ending.report.take();
         Poll::Ready(self.ended(result, (made_report, report)))
@@ -177,15 +172,19 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         &mut self,
         executable: Executable<'a>,
         inputs: Result<Vec<StoredValue>, Cause>,
-        options: Box<Options<'a>>,
+        mut options: Box<Options<'a>>,
     ) -> Option<Result<O, RunError>> {
         let (plan, limits) = (executable.plan, Limits::of(&executable));
         self.claim = options.durable.clone().map(Owned);
         let starter = &self.starter;
-        let plan_of = |action: &Action| starter.plan(action);
-        let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
-        let of = (limits, false);
-        let begun = catch(|| Driver::begin(executable, inputs, of, *options, plan_of));
+        let finder = options.find.take();
+        let finds = finder.is_some() || starter.finds_plans();
+        let find = |action: &Action| match &finder {
+            Some(find) => find(action),
+            None => starter.plan(action).map(Executable::new),
+        };
+        let find = finds.then_some(&find as Find<'_, 'a>);
+        let begun = catch(|| Driver::begin(executable, inputs, limits, *options, find));
         match begun.unwrap_or_else(|panic| Err(Cause::Panicked(panic))) {
             Ok(driver) => {
                 self.stage = Stage::Running(Box::new(driver));
@@ -229,7 +228,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 }
 
 /// Returns the error of a run that cannot start.
-fn not_started(plan: &Plan, cause: Cause) -> RunError {
+pub(super) fn not_started(plan: &Plan, cause: Cause) -> RunError {
     RunError::new(plan, cause, Vec::new()).before_the_start()
 }
 

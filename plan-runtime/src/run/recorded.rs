@@ -11,18 +11,12 @@ use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::future::{Future, pending};
+use std::future::{Future, pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns the recorded end of a plan whose keys begin with this prefix. A step or a block has no end of its own.
-pub(super) fn interrupt(
-    run: &SharedRun,
-    prefix: Option<&str>,
-    key: &str,
-) -> Option<(TimerFuture, Interrupt)> {
-    let durable = run.durable.as_ref()?;
-    let key = &format!("{}{key}", prefix?);
+/// Returns the recorded interrupt with this key.
+pub(super) fn interrupt(durable: &Arc<Durable>, key: &str) -> Option<(TimerFuture, Interrupt)> {
     let (number, recorded) = found(durable, key).ok()??;
     let unreadable = |error: serde_json::Error| {
         durable.fail(unusable(key, error));
@@ -153,7 +147,6 @@ pub(super) fn time(
 pub(super) fn wait_before(
     durable: &Arc<Durable>,
     attempt: &str,
-    wait: Duration,
     sleep: impl FnOnce() -> TimerFuture,
 ) -> TimerFuture {
     let key = format!("{attempt}{BEGUN}");
@@ -162,8 +155,8 @@ pub(super) fn wait_before(
         && !durable.is_live()
         && durable.has_begun(attempt)
     {
-        // The record of an older version has no end of the wait.
-        return durable.wait_again(durable.now().saturating_add(wait));
+        // The attempt had not waited.
+        return Box::pin(ready(()));
     }
     time(durable, (key, found), sleep)
 }

@@ -65,12 +65,6 @@ impl<'s> Request<'s> {
         }
     }
 
-    /// Sets a cell for the resolved arguments as JSON.
-    #[must_use]
-    pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
-        Self { captured, ..self }
-    }
-
     /// Replaces the action, whose arguments are in an equivalent form.
     pub(crate) fn with_action(self, action: &'s Action) -> Self {
         Self { action, ..self }

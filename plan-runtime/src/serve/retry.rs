@@ -2,7 +2,7 @@
 //!
 //! A retry removes records, which it determines from the records alone, without the options of the run. For this purpose, a run records notes: each undone step with
 //! its lasting path, each failure with a replacement, each failed block or called plan, and the branch of a step whose branches share names
-//! (`run/drive/recording/keys.rs`). A retry records the number of times that each step was undone, because idempotency keys depend on these counts.
+//! (`run/drive/recording/mod.rs`). A retry records the number of times that each step was undone, because idempotency keys depend on these counts.
 
 use super::Server;
 use super::inspect::{self, journaled, unfit};

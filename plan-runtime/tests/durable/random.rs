@@ -8,8 +8,8 @@ use crate::journal::asking::Asking;
 use fastrand::Rng;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::plan::{
-    Action, Block, Body, Branch, Catch, Condition, Executable, For, Input, Loop, Optional, Output,
-    Policy, Reference, Role, Source, Step, Template,
+    Action, Block, Body, Branch, Catch, Condition, Executable, For, Input, Loop, Number, Optional,
+    Output, Policy, Reference, Role, Source, Step, Template,
 };
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{CallContext, Observer, OnFailure, Run, Status, StepRef};
@@ -177,6 +177,17 @@ impl<'p> Call<World<'p>> for Act {
             world.answered(&context.idempotency_key(), effect);
         }
         outcome
+    }
+}
+
+/// Returns the index of the plan that an action calls.
+pub(crate) fn place_called(action: &Action) -> Option<usize> {
+    let Template::Object(members) = &action.args else {
+        return None;
+    };
+    match members.first()?.value {
+        Template::Number(Number::Unsigned(place)) => usize::try_from(place).ok(),
+        _ => None,
     }
 }
 
@@ -547,13 +558,7 @@ impl<'p> Case<'p> {
     /// A run that finds the plans it calls.
     pub(crate) fn begin(&self) -> Run<'_, World<'p>, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
-        let find = |action: &Action| match serde_json::to_value(&action.args).ok()? {
-            Value::Object(args) => {
-                let place = usize::try_from(args.get("plan")?.as_u64()?).ok()?;
-                self.world.plans.get(place)
-            }
-            _ => None,
-        };
+        let find = |action: &Action| Some(self.world.plans[place_called(action)?].clone());
         Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
             .concurrency(self.concurrency)

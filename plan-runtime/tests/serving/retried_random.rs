@@ -1,7 +1,7 @@
 //! Random plans that fail, are cancelled and crash, and are retried: in the end, each output is one of calls that are not undone.
 
 use crate::common::cases;
-use crate::durable::random::{Maker, plan_text};
+use crate::durable::random::{Maker, place_called, plan_text};
 use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at};
 use fastrand::Rng;
@@ -236,7 +236,12 @@ impl<'p> Call<World<'p>> for Inside {
 }
 
 fn run<'x, 'p>(plan: &'x Executable<'p>, world: &'x World<'p>) -> Run<'x, World<'p>, Value> {
-    Run::new(plan, Ok(Vec::<StoredValue>::new()), world, start)
+    let find = |action: &Action| match &*action.tool.as_ref()?.name {
+        "called" => Some(world.plans[place_called(action)?].clone()),
+        _ => None,
+    };
+    let run = Run::new(plan, Ok(Vec::<StoredValue>::new()), world, start);
+    run.find_plans(Box::new(find))
 }
 
 fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {

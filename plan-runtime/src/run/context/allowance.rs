@@ -286,10 +286,7 @@ impl Limits {
 /// The bytes that one plan of a run holds, and the calls that it has made, as [`Limits`] count them.
 pub(in crate::run) struct Held {
     bytes: usize,
-    /// The calls and the attempts, until this plan shares its counts with other plans.
-    calls: Cell<usize>,
-    attempts: Cell<usize>,
-    /// `true` if the allowance counts for plans inside or around this plan as well.
+    /// `true` if the allowance counts bytes for plans inside or around this plan as well.
     is_shared: Cell<bool>,
     pub(in crate::run) allowance: Arc<Allowance>,
 }
@@ -298,8 +295,6 @@ impl Held {
     pub(in crate::run) fn new(allowance: Arc<Allowance>, is_shared: bool) -> Self {
         Self {
             bytes: 0,
-            calls: Cell::new(0),
-            attempts: Cell::new(0),
             is_shared: Cell::new(is_shared),
             allowance,
         }
@@ -327,47 +322,13 @@ impl Held {
         }
     }
 
-    /// Adds the bytes, calls and attempts to the shared allowance from now on.
+    /// Adds the bytes to the shared allowance from now on.
     pub(in crate::run) fn share(&self) {
         if !self.is_shared.replace(true) {
             for it in self.allowance.chain() {
                 it.held.fetch_add(self.bytes, Ordering::Relaxed);
-                it.calls.fetch_add(self.calls.get(), Ordering::Relaxed);
-                it.attempts
-                    .fetch_add(self.attempts.get(), Ordering::Relaxed);
             }
         }
-    }
-
-    /// Counts one more attempt, and the call if it `is_new`. Returns `false`, and counts nothing, if the plan shares its counts or a limit would be exceeded.
-    #[inline]
-    pub(in crate::run) fn count_here(&self, is_new: bool) -> bool {
-        let limits = &self.allowance.limits;
-        let calls = self.calls.get() + usize::from(is_new);
-        let attempts = self.attempts.get() + 1;
-        let may = !self.is_shared.get() && calls <= limits.calls && attempts <= limits.attempts;
-        if may {
-            self.calls.set(calls);
-            self.attempts.set(attempts);
-        }
-        may
-    }
-
-    /// Counts one more call.
-    pub(in crate::run) fn call(&self) -> Result<(), ResolveError> {
-        self.share();
-        self.allowance
-            .count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
-    }
-
-    /// Counts one more attempt.
-    pub(in crate::run) fn attempt(&self) -> Result<(), ResolveError> {
-        self.share();
-        self.allowance.count(
-            1,
-            |it| &it.attempts,
-            |limits| (limits.attempts, Limit::Attempts),
-        )
     }
 
     /// Returns `true` if the plan shares its counts.
@@ -384,7 +345,7 @@ impl Held {
     /// Counts an attempt to call a tool, and the call if the call `is_new`.
     #[inline(always)]
     pub(in crate::run) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
-        if !self.allowance.counts() || action.tool.is_none() || self.count_here(is_new) {
+        if !self.allowance.counts() || action.tool.is_none() {
             return Ok(());
         }
         self.charge_all(is_new)
@@ -392,8 +353,11 @@ impl Held {
 
     #[cold]
     fn charge_all(&self, is_new: bool) -> Result<(), StepError> {
-        let call = if is_new { self.call() } else { Ok(()) };
-        let counted = call.and_then(|()| self.attempt());
+        if is_new {
+            self.charge_call()?;
+        }
+        let limit = |limits: &Limits| (limits.attempts, Limit::Attempts as fn(usize) -> Limit);
+        let counted = self.allowance.count(1, |it| &it.attempts, limit);
         counted.map_err(StepError::arguments)
     }
 
@@ -402,7 +366,9 @@ impl Held {
         if !self.allowance.counts() {
             return Ok(());
         }
-        self.call().map_err(StepError::arguments)
+        let limit = |limits: &Limits| (limits.calls, Limit::Calls as fn(usize) -> Limit);
+        let counted = self.allowance.count(1, |it| &it.calls, limit);
+        counted.map_err(StepError::arguments)
     }
 
     /// Returns `true` if the run may hold `bytes` more.

@@ -3,11 +3,11 @@
 use super::super::StepError;
 use super::super::making::{self, bind};
 use super::super::weights::LIST;
-use super::cold::outcome;
+use super::admission::late;
 use super::convert;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene};
-use super::starting::late;
+use super::scope_values::outcome;
 use super::task::Site;
 use crate::machine::{Amounts, Answer, Failures, Part, Question, QuestionId, ScopeId};
 use crate::plan::{Body, Branch, Catch, Condition, ERR, number};

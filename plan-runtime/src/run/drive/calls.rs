@@ -3,20 +3,21 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::polling::not_started;
 use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
-use super::super::storing::{CalledAgain, in_span, once};
+use super::super::storing::{CalledAgain, in_span};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::admission::Admission;
+use super::admission::{Starting, Way};
 use super::admitting::Admitting;
-use super::cold::Opening;
 use super::recording::Records;
-use super::run_plan;
 use super::scene::{Host, Scene};
-use super::starting::{Starting, Way};
+use super::scope_values::Opening;
 use super::task::{Site, Ticket};
 use super::tasks::Tasks;
 use super::values::Values;
+use crate::error::{Cause, Error};
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
 use crate::plan::{Body, CalledTools, Keep};
 use crate::resolve::Meter;
@@ -291,8 +292,18 @@ impl<'x> Calls<'x> {
                 (future, Some(context))
             }
             Ok(Started::Ended(result)) => return self.ended_at_once(of, result),
-            Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
-                self.begin_plan(&of);
+            Ok(Started::Plan(plan, context)) => {
+                if let Some(records) = &mut self.records {
+                    records.begin_plan(&mut self.scene, &of);
+                }
+                if !self.knows(&of, &plan) {
+                    // The machine may have dropped the call after it was admitted.
+                    let view = self.scene.machine.view();
+                    if of.call.is_plain() || view.part(of.call).is_some() {
+                        self.called(of, Err(never_starts(*plan)));
+                    }
+                    return;
+                }
                 drop(turn);
                 let bytes = bytes + of_scope(plan.executable.plan);
                 if !self.scene.values.held.has_room(bytes) {
@@ -306,14 +317,6 @@ impl<'x> Calls<'x> {
                 let inside = self.scene.values.inside(&of);
                 inside.opening.insert(of.element(), opening);
                 return self.scene.machine.handle(Event::Opened(of.call));
-            }
-            Ok(Started::Plan(plan, context)) => {
-                self.begin_plan(&of);
-                if let Some(records) = &mut self.records {
-                    records.times.limit_plan(&of);
-                }
-                let future = once(run_plan(*plan, context.clone()));
-                (in_span(future, span), Some(context))
             }
             Ok(Started::Asks(_)) => return self.called(of, Err(StepError::Unknown)),
             Err(panic) => return self.ended_at_once(of, Err(panic)),
@@ -348,13 +351,6 @@ impl<'x> Calls<'x> {
         records
             .calls
             .held_back(&scene.clock, of, (future, turn), context)
-    }
-
-    /// Begins the plan behind a call.
-    fn begin_plan(&mut self, of: &Site) {
-        if let Some(records) = &mut self.records {
-            records.begin_plan(&mut self.scene, of);
-        }
     }
 
     /// Handles a call that has ended without a future.
@@ -395,5 +391,16 @@ impl<'x> Calls<'x> {
     fn knows(&mut self, of: &Site, plan: &CalledPlan<'x>) -> bool {
         let place = self.scene.machine.view().may_open(of.call);
         place.is_some_and(|place| self.scene.errors.knows(place, plan.executable.plan))
+    }
+}
+
+/// Returns the error of a called plan without steps in the machine: the plan has an error.
+fn never_starts(plan: CalledPlan<'_>) -> StepError {
+    match plan.executable.graph {
+        Err(mistake) => {
+            let error = not_started(plan.executable.plan, Cause::Plan(mistake));
+            StepError::tool(Error::new(error))
+        }
+        Ok(_) => StepError::Unknown,
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::{
 use std::sync::Arc;
 
 /// A function that returns the plan of an action, if the action may call a plan.
-pub(super) type Find<'f, 'p> = &'f dyn Fn(&Action) -> Option<(&'p Plan, Arc<Graph>)>;
+pub(in crate::run) type Find<'f, 'p> = &'f dyn Fn(&Action) -> Option<Executable<'p>>;
 
 /// Returns the tables of a checked plan. With `admits`, the driver decides when each call may start. The graph of the plan keeps the tables for further runs, unless `find` may find plans.
 pub(super) fn tables<'p>(
@@ -27,12 +27,10 @@ pub(super) fn tables<'p>(
 }
 
 /// Returns the plan of a tool that is a plan.
-fn known(action: &Action) -> Option<(&'static Plan, Arc<Graph>)> {
+fn known(action: &Action) -> Option<Executable<'static>> {
     let tool = action.tool.as_ref().filter(|tool| tool.plan.is_some())?;
     // Code of the program creates the plan, and may panic.
-    let plan = catch(|| tool.plan.plan()).ok()??;
-    let graph = Executable::new(plan).graph.ok()?;
-    Some((plan, graph))
+    catch(|| tool.plan.plan()).ok()?.map(Executable::new)
 }
 
 /// Converts a plan, with the plans that its calls may be. With `admits`, the driver decides when each call may start.
@@ -197,7 +195,12 @@ impl Converting<'_, '_> {
         } else {
             (self.find)(action).or_else(|| known(action))
         };
-        let Some((plan, graph)) = found else {
+        let Some(Executable {
+            plan,
+            graph: Ok(graph),
+            ..
+        }) = found
+        else {
             return NodeBody::Call;
         };
         let mut plans = self.plans.iter();

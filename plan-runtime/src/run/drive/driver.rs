@@ -9,7 +9,7 @@ use super::answers::Answering;
 use super::calls::Calls;
 use super::recording::{EndNotes, Records};
 use super::scene::{Host, Scene};
-use super::sharing::Sharing;
+use super::task::Sharing;
 use super::tasks::Tasks;
 use crate::error::Interrupt;
 use crate::machine::{Command, Event, ScopeId};
@@ -50,9 +50,8 @@ impl<'x> Driver<'x> {
         scene.tell(|it| it.open(ScopeId::ROOT));
         let is_watched = scene.watch.is_some();
         let (run, around) = (&scene.run, scene.around.as_ref());
-        let is_inner = around.is_some() && scene.beside.is_none();
         let records = run.durable.as_ref().map(|durable| {
-            let mut records = Box::new(Records::new(durable, is_inner));
+            let mut records = Box::new(Records::new(durable));
             records.begin(&scene);
             records
         });
@@ -195,12 +194,9 @@ impl<'x> Driver<'x> {
     /// Waits at the end of the run for a permit of the call around it, if a tool runs the plan inside its call.
     fn poll_permit(&mut self, cx: &Context<'_>) -> Poll<()> {
         let Calls { scene, tasks, .. } = &mut self.calls;
-        if let (Some(around), Some(_), Some(sharing), None) = (
-            &scene.around,
-            &scene.beside,
-            &mut tasks.sharing,
-            &scene.stops.stopped,
-        ) && !around.counts_again(&mut sharing.applicant, cx.waker())
+        if let (Some(around), Some(sharing), None) =
+            (&scene.around, &mut tasks.sharing, &scene.stops.stopped)
+            && !around.counts_again(&mut sharing.applicant, cx.waker())
         {
             return Poll::Pending;
         }
@@ -317,8 +313,7 @@ impl<'x> Driver<'x> {
     #[cold]
     pub(super) fn waits_in_vain(&mut self, cx: &Context<'_>) -> bool {
         let scene = &self.calls.scene;
-        let (Some(call), Some(_), Some(_)) = (&scene.around, &scene.beside, &self.calls.records)
-        else {
+        let (Some(call), Some(_)) = (&scene.around, &self.calls.records) else {
             return false;
         };
         let why = self.blocked.waits(call, cx.waker());
@@ -347,14 +342,9 @@ impl Drop for Driver<'_> {
         self.calls.tasks.clear();
         self.calls.scene.errors.clear();
         self.calls.scene.stops.close();
-        match (&self.calls.scene.around, &self.calls.scene.beside) {
-            (Some(around), Some(beside)) => {
-                around.forget_inside(beside);
-                around.leave_inside();
-            }
-            // The call has ended with its plan.
-            (Some(around), None) => around.close(false),
-            (None, _) => {}
+        if let (Some(around), Some(beside)) = (&self.calls.scene.around, &self.calls.scene.beside) {
+            around.forget_inside(beside);
+            around.leave_inside();
         }
     }
 }

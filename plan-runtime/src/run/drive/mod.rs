@@ -2,35 +2,26 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `mod.rs` | the driver of a run, from the options to the result |
 //! | `convert.rs` | from a plan to the tables of the machine |
-//! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
-//! | `calls.rs`, `ends.rs`, `waits.rs` | the starts and ends of calls; waits for values, timers, time limits |
-//! | `starting.rs` | the request for a call |
-//! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
-//! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
-//! | `undoing.rs` | the undo steps of calls that gates decide about |
-//! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
-//! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
+//! | `calls.rs`, `ends.rs` | the starts and ends of calls; waits for values, timers, time limits |
+//! | `tasks.rs`, `task.rs` | the futures of calls, timers and waits; permits that plans in calls share |
+//! | `admission.rs`, `admitting.rs` | the requests for calls; calls that wait for gates and throttles |
+//! | `scene.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
+//! | `answers.rs`, `scopes.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
 //! | `values.rs` | the values of a run, by slots |
-//! | `scope_values.rs` | the values of one scope, with its secrets |
-//! | `cold.rs` | the values inside a step that is not plain |
-//! | `stops.rs`, `deadline.rs` | the ends of a run before its time; the wait for the deadline of the run |
+//! | `scope_values.rs` | the values of one scope, with its secrets, and of a step that is not plain |
+//! | `stops.rs` | the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `recording/` | the records of runs with a journal |
-//! | `watching.rs`, `closing.rs` | events for observers and the report |
+//! | `watching.rs` | events for observers and the report |
 
 mod admission;
 mod admitting;
 mod answers;
-mod begin;
 mod calls;
-mod closing;
-mod cold;
-mod contexts;
 mod convert;
-mod deadline;
-mod decisions;
 mod driver;
 mod ends;
 mod failures;
@@ -39,35 +30,42 @@ mod scene;
 mod scope_values;
 mod scopes;
 mod settling;
-mod sharing;
-mod starting;
 mod stops;
 mod task;
 mod tasks;
-mod undoing;
 mod values;
-mod waits;
 mod watching;
+pub(super) use convert::Find;
+pub(super) use driver::Driver;
 
+use super::admission::{allowance, may_run};
 use super::catch::catch;
+use super::clock::Clock;
+use super::context::{CallContext, Held};
 use super::durable::Durable;
 use super::limits::Limits;
-use super::nesting::Nested;
+use super::on_failure::OnFailure;
 use super::options::{FindPlan, Options, ReadOutput};
+use super::shared::SharedRun;
 use super::signals::Signals;
-use super::start::{CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepResult};
-use super::{CallContext, Cause, Report, Run, RunError, StepError};
+use super::start::{MadeOutput, Request, Started, Starter};
+use super::watch::{Keeps, Watch};
+use super::{Cause, Report, Run, RunError, trace};
 use crate::Plan;
-use crate::error::{Error, Interrupt};
+use crate::error::Interrupt;
 use crate::journal::JournalError;
-use crate::resolve::{MemoryBudget, ResolveError};
-pub(super) use begin::PlanOf;
-pub(super) use driver::Driver;
-use scene::Host;
+use crate::machine::{Machine, Reaction, ScopeId};
+use crate::plan::{Converted, Executable, number};
+use crate::resolve::{ResolveError, StoredValue};
+use admission::Admission;
+use failures::Errors;
+use scene::{Host, Scene};
+use scope_values::{ScopeValues, hushed_inputs, secrecy_of};
 use serde_json::Value;
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use stops::Stops;
+use values::Values;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Sets the function that finds called plans, for plans without generated code.
@@ -106,61 +104,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 }
 
-/// The host of a called plan without steps in the tables.
-struct PlanHost<'a> {
-    own: OwnStart<'a>,
-    output: Option<StepResult>,
-}
-
-impl<'a> Host<'a> for PlanHost<'a> {
-    fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
-        (self.own.start)(number, request)
-    }
-
-    fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        self.output = Some(self.own.store(output, MemoryBudget::UNLIMITED)?);
-        Ok(())
-    }
-}
-
-/// Runs a called plan without steps in the tables, as a separate run. A plan that has succeeded is not undone.
-async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
-    let options = Options {
-        outer: Some(context),
-        hands_over: plan.hands_over,
-        ..Options::default()
-    };
-    let mut host = PlanHost {
-        own: plan.own,
-        output: None,
-    };
-    let of = plan.executable.plan;
-    let how = (Limits::DEFAULT, true);
-    let begun = Driver::begin(plan.executable, plan.inputs, how, options, None);
-    let result = match begun {
-        Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
-        Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
-    };
-    match result {
-        Ok(()) => host.output.unwrap_or(Err(StepError::Unknown)),
-        Err(error) => Err(StepError::tool(Error::new(error))),
-    }
-}
-
 impl<'x> Driver<'x> {
-    /// Polls the run of a called plan. Is ready when the run has ended.
-    fn poll_alone(
-        &mut self,
-        cx: &mut Context<'_>,
-        host: &mut dyn Host<'x>,
-    ) -> Poll<Result<(), RunError>> {
-        let nested = Nested::enter();
-        if let Err(too_deep) = &nested {
-            self.interrupt(too_deep.clone());
-        }
-        self.poll(cx, host)
-    }
-
     /// Polls the run. Is ready when the run has ended.
     pub(super) fn poll(
         &mut self,
@@ -241,5 +185,97 @@ impl<'x> Driver<'x> {
     /// Returns the output of a run with a journal, as JSON.
     pub(super) fn take_json(&mut self) -> Value {
         std::mem::take(&mut self.calls.scene.output)
+    }
+
+    /// Begins a run with these limits, unless the options override them.
+    pub(in crate::run) fn begin(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        limits: Limits,
+        mut options: Options<'x>,
+        find: Option<Find<'_, 'x>>,
+    ) -> Result<Self, Cause> {
+        let plan = executable.plan;
+        let graph = executable.graph.map_err(Cause::Plan)?;
+        let around = options.outer.take();
+        let secrecy = options.secrecy.take();
+        let secrecy = secrecy.or_else(|| secrecy_of(plan, &graph, around.as_ref()));
+        let inputs = hushed_inputs(inputs, secrecy.is_some())?;
+        let refused = around.as_ref().and_then(|call| call.refuses_inside(None));
+        if let Some(why) = refused {
+            return Err(Cause::Unfit(vec![why.to_owned()]));
+        }
+        let allowance = self::allowance(&mut options, limits, around.as_ref());
+        let run = around.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        may_run(
+            (plan, &graph),
+            secrecy.is_some(),
+            (&run, &allowance),
+            around.as_ref(),
+        )?;
+        let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
+        let admission = Admission::of(&allowance, is_viewed).map(Box::new);
+        let converted = convert::tables(plan, &graph, find, admission.is_some());
+        let converted = converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
+        // Other services see the keys that contain the name, so the name must not depend on secret inputs.
+        let known = if secrecy.is_some() { &[] } else { &*inputs };
+        let beside = around.as_ref().map(|outer| outer.beside(plan, known));
+        if let (Some(durable), Some(call)) = (&run.durable, &around) {
+            let prefix = call.key_inside(beside.as_deref());
+            durable.enter(&prefix, (plan, &graph), secrecy.is_some());
+        }
+        let clock = Clock::start(Arc::clone(&run), beside.is_some());
+        let plans = around.as_ref().map_or(0, CallContext::depth_inside);
+        let inside = around.as_ref().and_then(CallContext::inside);
+        let keeps = options.keeps.within(inside.map(|it| it.keeps));
+        // A report with outputs, an engine and a journal need the JSON of all values.
+        let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
+        let root = ScopeValues {
+            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            plans,
+            secrecy,
+            ..ScopeValues::root(plan, graph, hands_over, inputs)
+        };
+        if let Some(around) = &around {
+            around.enter_inside();
+        }
+        let is_shared = around.is_some() || allowance.is_among_many();
+        let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));
+        let watch = Watch::new(&run, keeps, around.clone(), clock.start);
+        values.has_layers = watch.is_some() || run.is_kept();
+        values.open(ScopeId::ROOT, root);
+        let scene = Scene {
+            machine: machine(&converted, &run, keeps),
+            values,
+            errors: Errors::new(plan, &converted.plans),
+            stops: Stops::new(options.stop, &clock),
+            clock,
+            run,
+            allowance,
+            around,
+            beside,
+            output: Value::Null,
+            watch,
+        };
+        let mut driver = Self::new(scene, admission, options.signals);
+        driver.calls.scene.enter(plans);
+        Ok(driver)
+    }
+}
+
+/// Returns the machine of a run. The machine reports the ends of scopes if the run has a listener.
+fn machine(converted: &Converted, run: &SharedRun, keeps: Keeps) -> Machine {
+    let reaction = match run.on_failure {
+        OnFailure::Stop => Reaction::Stop,
+        OnFailure::Continue => Reaction::Continue,
+        OnFailure::Cancel => Reaction::Cancel,
+    };
+    let bound = number(run.concurrency.min(u32::MAX as usize));
+    let machine = Machine::new(&converted.tables, reaction, bound).telling();
+    if keeps.report || run.is_observed() || trace::is_on() {
+        machine.telling_scopes()
+    } else {
+        machine
     }
 }

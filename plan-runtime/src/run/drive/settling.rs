@@ -1,8 +1,8 @@
 //! The ends of steps, and the outputs of other steps for always steps.
 
-use super::cold::outcome;
 use super::recording::EndNotes;
 use super::scene::Scene;
+use super::scope_values::outcome;
 use super::task::Site;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;

@@ -3,9 +3,9 @@
 use super::super::context::Held;
 use super::super::start::OwnStart;
 use super::super::weights::CALL;
-use super::cold::StepValues;
 use super::convert::bodies;
 use super::scope_values::ScopeValues;
+use super::scope_values::StepValues;
 use super::task::Site;
 use crate::error::StepError;
 use crate::machine::{CallId, Part, ScopeId, StepSlot};

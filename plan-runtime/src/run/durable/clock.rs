@@ -2,11 +2,10 @@
 
 use super::super::timer::{Timer, TimerFuture};
 use super::Durable;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A clock that continues while no process runs the run.
@@ -60,39 +59,6 @@ impl RecordedTime {
         self.last = self.last.max(time);
         let ahead = self.last.saturating_sub(by_clock);
         self.ahead = self.ahead.max(ahead);
-    }
-}
-
-/// A wait that was over before a crash: its time and its number.
-type PastWait = (Duration, u64);
-
-/// The waits that were over before a crash.
-#[derive(Default)]
-pub(super) struct PastWaits {
-    wakers: BTreeMap<PastWait, Waker>,
-    /// The number of waits so far.
-    begun: u64,
-    /// The wait that has ended now.
-    over: Option<PastWait>,
-}
-
-impl PastWaits {
-    pub(super) fn first(&self) -> Option<(PastWait, Waker)> {
-        let first = self.wakers.first_key_value();
-        first.map(|(wait, waker)| (*wait, waker.clone()))
-    }
-
-    /// Ends a wait. Returns `false` if the wait has ended already.
-    pub(super) fn end(&mut self, wait: PastWait) -> bool {
-        self.over.replace(wait) != Some(wait)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.wakers.is_empty()
-    }
-
-    fn take_over(&mut self, wait: PastWait) -> bool {
-        self.over.take_if(|over| *over == wait).is_some()
     }
 }
 
@@ -177,16 +143,6 @@ impl Durable {
             drop(alarm);
         })
     }
-
-    /// Waits until this time of the run, which was over before a crash.
-    pub(in crate::run) fn wait_again(self: &Arc<Self>, time: Duration) -> TimerFuture {
-        let waits = &mut self.state().waits;
-        waits.begun += 1;
-        Box::pin(Waited {
-            durable: Arc::clone(self),
-            wait: (time, waits.begun),
-        })
-    }
 }
 
 /// The end of a sleep.
@@ -205,43 +161,6 @@ impl ClockAlarm {
 impl Drop for ClockAlarm {
     fn drop(&mut self) {
         self.0.state().alarms.set.remove(&self.1);
-    }
-}
-
-/// A wait that was over before a crash.
-struct Waited {
-    durable: Arc<Durable>,
-    wait: PastWait,
-}
-
-impl Future for Waited {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.durable.state();
-        let is_over = state.waits.take_over(self.wait);
-        let before = if is_over {
-            state.waits.wakers.remove(&self.wait)
-        } else {
-            state.waits.wakers.insert(self.wait, cx.waker().clone())
-        };
-        drop(state);
-        drop(before);
-        if is_over {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    }
-}
-
-impl Drop for Waited {
-    fn drop(&mut self) {
-        let mut state = self.durable.state();
-        let gone = state.waits.wakers.remove(&self.wait);
-        state.waits.take_over(self.wait);
-        drop(state);
-        drop(gone);
     }
 }
 

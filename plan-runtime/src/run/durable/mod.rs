@@ -49,7 +49,7 @@ use crate::journal::JournalError;
 use crate::journal::spi::Rest;
 use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
-use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
+use clock::{Alarms, LastingClock, RecordedTime};
 use history::History;
 use plans::Plans;
 use std::collections::BTreeMap;
@@ -125,7 +125,6 @@ struct DurableState {
     time: RecordedTime,
     turns: Turns,
     notes: Notes,
-    waits: PastWaits,
     alarms: Alarms,
     /// The number of imminent ends of the run, and of plans inside it.
     stops: usize,
@@ -415,18 +414,6 @@ impl Durable {
         let Ok(first) = state.turns.next() else {
             return false;
         };
-        // A wait ends before a record with a later time gets its turn.
-        if let Some((wait, waker)) = state.waits.first()
-            && first.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
-        {
-            if !state.waits.end(wait) {
-                return false;
-            }
-            state.time.pass(wait.0, by_clock);
-            drop(state);
-            waker.wake();
-            return true;
-        }
         if let Some((place, time, waker)) = first {
             if !state.turns.give(place) {
                 // The future of the record has been woken, and gets its turn in a later poll.
@@ -468,7 +455,6 @@ impl Durable {
             && state.busy == 0
             && state.notes.writing.is_empty()
             && state.turns.is_empty()
-            && state.waits.is_empty()
             && state.failure.is_none();
         let next = state.alarms.set.first().map(|(time, _)| *time);
         drop(state);

@@ -66,7 +66,7 @@ pub struct Report {
     totals: Totals,
     critical: Vec<usize>,
     #[cfg(feature = "html")]
-    recorded: Recorded,
+    recorded: Keeps,
 }
 
 crate::print::visible_debug!(struct Report {
@@ -81,7 +81,7 @@ crate::print::visible_debug!(struct Report {
 });
 
 /// The parts of a run that its report shows.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeps {
     /// `true` if there is a report.
     pub(super) report: bool,
@@ -98,14 +98,6 @@ impl Keeps {
             outputs: self.outputs || around.outputs,
         })
     }
-}
-
-/// The values that a run captures for its report.
-#[cfg(feature = "html")]
-#[derive(Clone, Copy, Debug, Default)]
-struct Recorded {
-    arguments: bool,
-    outputs: bool,
 }
 
 /// The number of steps for each status.
@@ -183,7 +175,7 @@ impl Report {
     ) -> Self {
         Self {
             #[cfg(feature = "html")]
-            recorded: Recorded::default(),
+            recorded: Keeps::default(),
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
@@ -207,9 +199,8 @@ impl Report {
 
     /// Records the captures of the run, so that a page can explain missing values.
     #[cfg(feature = "html")]
-    pub(super) fn recorded(mut self, arguments: bool, outputs: bool) -> Self {
-        self.recorded = Recorded { arguments, outputs };
-        self
+    pub(super) fn recorded(self, recorded: Keeps) -> Self {
+        Self { recorded, ..self }
     }
 
     /// Returns the name of the plan.

@@ -42,7 +42,7 @@ impl Watch<'_> {
         let critical = critical(plan, graph.needs(), &steps);
         let report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
         #[cfg(feature = "html")]
-        let report = report.recorded(self.keeps.arguments, self.keeps.outputs);
+        let report = report.recorded(self.keeps);
         Some(report)
     }
 

@@ -289,7 +289,7 @@ impl<'p> Hand<'p> {
                 let Template::Number(Number::Unsigned(place)) = members[0].value else {
                     return None;
                 };
-                Some(&self.plans[usize::try_from(place).ok()?])
+                Some(self.plans[usize::try_from(place).ok()?].clone())
             }
             _ => None,
         };
