@@ -212,9 +212,6 @@ impl Model<'_> {
             .policy
             .deadline
             .map(|it| (call.first + it).saturating_sub(self.now));
-        if call.tried > 0 && left == Some(Duration::ZERO) {
-            return self.miss(step, element);
-        }
         let (time, end) = job.takes[element][(call.tried as usize).min(3)];
         call.tried += 1;
         let timeout = job.policy.timeout.unwrap();
@@ -349,9 +346,14 @@ impl Model<'_> {
                 self.calls[step]
                     .iter()
                     .enumerate()
-                    .filter_map(move |(element, call)| match call.phase {
-                        Phase::Runs(at, _) | Phase::Waits(at) => Some((at, step, element)),
-                        _ => None,
+                    .filter_map(move |(element, call)| {
+                        let at = match call.phase {
+                            Phase::Runs(at, _) | Phase::Waits(at) => at,
+                            // A deadline ends an attempt that waits in line.
+                            Phase::Again => call.first + self.jobs[step].policy.deadline?,
+                            _ => return None,
+                        };
+                        Some((at, step, element))
                     })
             };
             let live = (0..STEPS).filter(|step| self.status[*step].is_none());
@@ -361,6 +363,7 @@ impl Model<'_> {
             self.now = at;
             match self.calls[step][element].phase {
                 Phase::Runs(_, end) => self.ended(step, element, end),
+                Phase::Again => self.miss(step, element),
                 _ => self.calls[step][element].phase = Phase::Again,
             }
             self.settle(step);
