@@ -37,7 +37,7 @@ proptest! {
         prop_assert_eq!(wide, None, "{}", columns);
         let rows = shown.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         let critical = usize::from(report.critical_path().len() > 1);
-        let header = usize::from(shown.contains("  start + time\n"));
-        prop_assert_eq!(rows.count(), 5 + critical + header, "{}", shown);
+        let rows = rows.filter(|line| !line.ends_with("  start + time"));
+        prop_assert_eq!(rows.count(), 5 + critical, "{}", shown);
     }
 }
