@@ -2,7 +2,7 @@
 
 use super::begin::{Start, begin, taken};
 use super::catch::catch;
-use super::drive::{Driver, Find, RunHost};
+use super::drive::{Driver, Find, RunHost, not_started};
 use super::durable::{Begun, Owned};
 use super::limits::Limits;
 use super::nesting::Nested;
@@ -225,11 +225,6 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let output = self.made.take();
         result.map(|()| output.expect("a run that succeeds has its output"))
     }
-}
-
-/// Returns the error of a run that cannot start.
-pub(super) fn not_started(plan: &Plan, cause: Cause) -> RunError {
-    RunError::new(plan, cause, Vec::new()).before_the_start()
 }
 
 /// Returns the record of the end of a run.

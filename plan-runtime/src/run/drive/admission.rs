@@ -6,10 +6,10 @@ use super::super::options::MOST_QUESTIONS;
 use super::super::start::{Request, Started};
 use super::super::throttle::{Throttle, Turn};
 use super::super::trace::Span;
-use super::scene::{Host, Scene};
+use super::scene::{Host, Scene, Starting};
 use super::task::Site;
 use super::values::Values;
-use crate::machine::{CallId, StepPlace};
+use crate::machine::CallId;
 use crate::plan::Action;
 use crate::resolve::Handed;
 use serde_json::Value;
@@ -189,15 +189,6 @@ impl<'x> Admission<'x> {
     }
 }
 
-/// A call that is about to start.
-#[derive(Clone, Copy)]
-pub(super) struct Starting<'x> {
-    pub(super) of: Site,
-    pub(super) action: &'x Action,
-    /// The number of the action in the whole plan.
-    pub(super) number: usize,
-}
-
 /// The options for the start of an action.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Way<'r> {
@@ -216,18 +207,6 @@ pub(super) struct Way<'r> {
 }
 
 impl<'x> Starting<'x> {
-    /// Returns the call of a step that is not plain.
-    pub(super) fn of(scene: &mut Scene<'x>, call: CallId, place: StepPlace) -> Option<Self> {
-        let of = scene.of(call, place);
-        let (action, number) = scene.values.action(&of)?;
-        Some(Self { of, action, number })
-    }
-
-    /// Returns `true` if both calls are calls of one action of a step, possibly for different elements.
-    pub(super) fn makes_the_call_of(&self, other: &Starting<'_>) -> bool {
-        self.number == other.number && self.of.slot() == other.of.slot()
-    }
-
     /// Requests the start of an action from the host. Returns the bytes that the arguments count.
     pub(super) fn request(
         &self,

@@ -391,3 +391,8 @@ impl<'x> Errors<'x> {
         }
     }
 }
+
+/// Returns the error of a run that cannot start.
+pub(in crate::run) fn not_started(plan: &Plan, cause: Cause) -> RunError {
+    RunError::new(plan, cause, Vec::new()).before_the_start()
+}

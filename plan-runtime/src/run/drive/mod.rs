@@ -37,6 +37,7 @@ mod values;
 mod watching;
 pub(super) use convert::Find;
 pub(super) use driver::Driver;
+pub(super) use failures::not_started;
 
 use super::admission::{allowance, may_run};
 use super::catch::catch;

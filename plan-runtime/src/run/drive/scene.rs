@@ -7,7 +7,6 @@ use super::super::context::{Allowance, CallContext, CallPlace, CallState, Inside
 use super::super::shared::SharedRun;
 use super::super::start::{MadeOutput, Request, Started};
 use super::super::watch::Watch;
-use super::admission::Starting;
 use super::failures::Errors;
 use super::scope_values::At;
 use super::stops::Stops;
@@ -445,5 +444,28 @@ impl Scene<'_> {
             until: limit.map(|(until, _)| until),
             ..self.at_plain(*of, it.number, is_plan)
         }
+    }
+}
+
+/// A call that is about to start.
+#[derive(Clone, Copy)]
+pub(super) struct Starting<'x> {
+    pub(super) of: Site,
+    pub(super) action: &'x Action,
+    /// The number of the action in the whole plan.
+    pub(super) number: usize,
+}
+
+impl<'x> Starting<'x> {
+    /// Returns the call of a step that is not plain.
+    pub(super) fn of(scene: &mut Scene<'x>, call: CallId, place: StepPlace) -> Option<Self> {
+        let of = scene.of(call, place);
+        let (action, number) = scene.values.action(&of)?;
+        Some(Self { of, action, number })
+    }
+
+    /// Returns `true` if both calls are calls of one action of a step, possibly for different elements.
+    pub(super) fn makes_the_call_of(&self, other: &Starting<'_>) -> bool {
+        self.number == other.number && self.of.slot() == other.of.slot()
     }
 }
