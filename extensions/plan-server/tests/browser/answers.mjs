@@ -203,7 +203,7 @@ for (const [shape, options] of SHAPES) {
     await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
     await says(page, "#step-title", "sent");
     // The axis leaves the minutes without a step out, so the bars are legible. An attempt before the retry ran in these minutes.
-    await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s in which nothing ran.");
+    await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s without an attempt of this timeline.");
     const widths = await page.$$eval("#timeline .row i", (all) => all.map((it) => parseFloat(it.style.width)));
     assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
     await says(page, "#timeline .moments", "retried");
