@@ -281,7 +281,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
     event.preventDefault();
     let value;
     try {
-      value = one.kind === "text" ? one.control.value : one.read();
+      value = one.read();
     } catch (problem) {
       one.fail(problem.message);
       one.control.focus();

@@ -165,10 +165,21 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#inbox-waits .intent", "Get the room.");
     await looks(page, `inbox-values-${shape}`);
     const room = await page.evaluateHandle(() => [...document.querySelectorAll("#inbox-waits .wait")].find((it) => it.textContent.includes("room")));
+    // A value is required. An empty text is a value in JSON.
+    const send = async () => (await room.$("button[type=submit]")).click();
+    await send();
+    await says(page, "#inbox-waits .wait .wrong", "Enter a value.");
+    assert.equal(await page.evaluate(() => document.activeElement.matches("#inbox-waits textarea[aria-invalid=true]")), true);
+    await looks(page, `no-value-${shape}`);
     await (await room.$("textarea")).type("B2");
-    await (await room.$("button[type=submit]")).click();
+    await send();
     await wait(page, () => document.querySelectorAll("#inbox-waits .wait").length === 1);
     assert.deepEqual([...stub.runs.values()].map(({ state }) => state), ["done", "waiting"]);
+    await page.select("#inbox-waits .wait select", "json");
+    await page.type("#inbox-waits textarea", '""');
+    await page.click("#inbox-waits button[type=submit]");
+    await wait(page, () => !document.querySelector("#inbox-waits .wait"));
+    assert.deepEqual([...stub.runs.values()].map(({ decisions: [{ value }] }) => value), ["B2", ""]);
     await close(page);
   }));
 
