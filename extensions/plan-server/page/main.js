@@ -65,8 +65,10 @@ const route = (focus = false) => {
     if (run[2]) showReport();
     else $("report-dialog").close();
   }
-  if (focus && shown !== view) document.querySelector(`#${view} h1`)?.focus();
-  shown = view;
+  // A run, and a pair of compared runs, is a page of its own.
+  const now = [view, ...(run?.slice(1, 2) ?? compare?.slice(1) ?? [])].join("/");
+  if (focus && shown !== now) document.querySelector(`#${view} h1`)?.focus();
+  shown = now;
 };
 addEventListener("hashchange", () => route(true));
 

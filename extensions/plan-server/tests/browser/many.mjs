@@ -275,3 +275,26 @@ await test("calls in blocks of a list, in one line", () => stubbed({}, async (st
   await says(page, "#asks li", "2 calls of send_mail wait in the step trip.sent");
   await close(page);
 }));
+
+await test("back and forward between runs", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs" });
+  for (const id of ["one", "two"]) await begin(stub, [{ id, tool: "send_mail", arguments: { to: "ada" } }]);
+  for (const run of ["r0001", "r0002"]) await page.evaluate((run) => (location.hash = `#/runs/${run}`), run);
+  await says(page, "#questions h3", "in the step two");
+  for (const [move, step] of [["goBack", "one"], ["goForward", "two"]]) {
+    await page.$eval("#questions button", (it) => it.focus());
+    await page[move]();
+    await says(page, "#questions h3", `in the step ${step}`);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "run-title");
+    // The keys work without a focus as well, but not in a dialog.
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("j");
+    assert.match(await page.evaluate(() => document.activeElement.textContent), new RegExp(`in the step ${step}`));
+    await press(page, "Cancel the run…");
+    await page.focus("#cancel-no");
+    await page.keyboard.press("j");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "cancel-no");
+    await page.keyboard.press("Escape");
+  }
+  await close(page);
+}));
