@@ -2,7 +2,7 @@ import "./again.js";
 import "./complete.js";
 import "./start.js";
 import { showBegin } from "./begin.js";
-import { $, hide } from "./dom.js";
+import { $, hide, hush } from "./dom.js";
 import { check, editor, found, loadSamples, measure, text } from "./editor.js";
 import { openCompare } from "./compare.js";
 import { live } from "./live.js";
@@ -37,6 +37,7 @@ const route = (focus = false) => {
   }
   if (view === "run-view") $("to-runs").setAttribute("aria-current", "true");
   $("notices").replaceChildren();
+  hush();
   if (token && view === "runs-view" && !/^(#\/?(runs.*)?)?$/.test(location.hash)) noticed(new Refused(404, { error: { message: "there is no page at this address", help: "This is the list of runs." } }));
   closeRuns();
   if (view !== "run-view") closeRun();
