@@ -204,7 +204,7 @@ for (const [shape, options] of SHAPES) {
     const minute = 60_000;
     const steps = [["paid", 0, 400], ["sent", 6 * minute, 6 * minute + 800]].map(([path, from, to]) => ({ step: { path, tool: `${path}_tool`, read_only: false, needs: [], after: [], affects: [], affects_count: 0, undoes: null, undone_by: null }, event: { path, status: "completed", attempt: 1, started_ms: began + from, ended_ms: began + to, error: null } }));
     const at = (ms) => new Date(began + ms).toISOString();
-    const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "it has no undo step" }));
+    const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "the step has no undo step" }));
     stub.runs.set("r0001", { id: "r0001", plan: "trip", state: "failed", began: at(0), ended: at(6 * minute + 800), inputs: {}, output: null, error: null, questions: [], waits: [], undone: [], not_undone: remains, approve: "each", svg: null, watchers: new Set(), values: new Map(), given: new Map(), allowed: new Map(),
       earlier: [{ at: at(6 * minute), attempts: [{ path: "sent", attempt: 1, started_ms: 2 * minute, ended_ms: 2 * minute + 200, error: "is busy" }], waited_ms: 0 }],
       decisions: [{ question: null, path: "", tool: null, decision: "retry", changed: false, by: "Bob", reason: null, at: at(6 * minute) }, ...Array.from({ length: 5 }, (_, nth) => ({ question: `${nth}`, path: `work[${nth}]`, tool: "slow", decision: "allow", changed: false, by: "Bob", reason: null, at: at(10) }))],
@@ -219,7 +219,7 @@ for (const [shape, options] of SHAPES) {
     assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
     await says(page, "#timeline .moments", "retried");
     // Many equal lines are one line that opens.
-    assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: it has no undo step");
+    assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: the step has no undo step");
     assert.match(await page.$eval("#decisions summary", (it) => it.textContent), /^5 calls of work: allowed by Bob/);
     await looks(page, `after-retry-${shape}`);
     await press(page, "paid", "#timeline");

@@ -101,6 +101,23 @@ await test("the server, parts of a step", () => served(async (server) => {
   await close(page);
 }));
 
+await test("the server, parts that remain", () => served(async (server) => {
+  const page = await open(server.url);
+  await sample(page, "Find people");
+  await drawn(page, 2);
+  await page.click("#start");
+  await press(page, "Allow all 2", "#questions");
+  await says(page, "#questions h3", "sent[2]");
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#remains", "sent[0] with email_send: the step has no undo step");
+  await press(page, "Open the report");
+  const frame = await (await page.waitForSelector("#report-frame iframe")).contentFrame();
+  await frame.waitForFunction(() => document.body.textContent.includes("2 calls of sent with email_send: the step has no undo step"));
+  await close(page);
+}));
+
 await test("the server, a refused part", () => served(async (server) => {
   const page = await open(server.url);
   // The choice to make all calls without questions does not outlive its plan.
