@@ -6,6 +6,7 @@ import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says
 await test("the server, one click for a finding, and its tools", () => served(async (server) => {
   const page = await open(server.url);
   await faulty(page);
+  assert.equal(await text(page, "#findings-count"), "5 errors. Format: action plan.");
   for (let left = 4; left; left -= 1) {
     await press(page, "Apply the correction", "#findings");
     await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
