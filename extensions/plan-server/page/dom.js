@@ -64,12 +64,20 @@ const announced = [];
 let announcing = 0;
 export const announce = (text) => {
   const sentence = /[.?!…]$/.test(text) ? text : `${text}.`;
-  if (announced.length < 6 && !announced.includes(sentence)) announced.push(sentence);
+  if (!announced.includes(sentence)) announced.push(sentence);
+  announced.splice(0, announced.length - 6);
   announcing ||= setTimeout(() => {
     announcing = 0;
     $("spoken").textContent = "";
     say($("spoken"), announced.splice(0).join(" "));
   }, 700);
+};
+// Forgets the sentences of a page that somebody leaves.
+export const hush = () => {
+  clearTimeout(announcing);
+  announcing = 0;
+  announced.length = 0;
+  say($("spoken"), "");
 };
 
 // Roles are written out, since a table that is stacked on a narrow screen would lose its own.

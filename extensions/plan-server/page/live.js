@@ -1,4 +1,4 @@
-import { announce, cut, list, progress } from "./dom.js";
+import { announce, cut, list, plural, progress } from "./dom.js";
 import { ENDED, LIMITS, STATUSES } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
@@ -51,7 +51,7 @@ const handle = (event, data) => {
     // How it ended is asked for, whatever the event has of it.
     api(runPath(), { signal: live.abort?.signal }).then((run) => {
       if (run) happened("state", run);
-      announce(`The run is over: ${run?.state}`);
+      for (const words of [`The run is over: ${run?.state}`, ...failures()]) announce(words);
     }, noticed);
   }
 };
@@ -99,7 +99,20 @@ const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, t
     const next = step.attempts[at + 1];
     if (next && one.ended === null) Object.assign(one, { ended: next.started, bad: true });
   });
-  if (before !== status && ENDED.includes(status)) announce(`${path}: ${status}`);
+  if (before !== status && ENDED.includes(status) && !path.includes("[") && !(step.elements && failedLists().some((list) => list.path === path))) announce(`${path}: ${status}`);
+};
+
+// The lists with failed elements, with the indices of these elements. The page may not know all elements of a long list.
+export const failedLists = () => Object.entries(Object.groupBy(live.skipped.size ? [] : live.order.filter((path) => /^[^[]+\[\d+\]$/.test(path)), (path) => path.slice(0, path.indexOf("[")))).flatMap(([path, all]) => {
+  const failed = all.filter((one) => live.steps.get(one).status === "failed").map((one) => one.slice(path.length));
+  return failed.length ? [{ path, failed, words: `${failed.length.toLocaleString()} of ${plural(live.steps.get(path)?.elements ?? all.length, "element")} failed` }] : [];
+});
+// The failed lists and the other failed steps, in a few sentences.
+const failures = () => {
+  const lists = failedLists();
+  const all = [...lists.map(({ path, words }) => `${path}: ${words}`),
+    ...live.order.filter((path) => live.steps.get(path).status === "failed" && !path.includes("[") && !lists.some((list) => list.path === path)).map((path) => `${path}: failed`)];
+  return [...all.slice(0, 4), ...(all.length > 4 ? [`${plural(all.length - 4, "more step")} failed`] : [])];
 };
 
 // The undone steps, with the steps that have undone them.

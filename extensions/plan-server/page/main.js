@@ -2,7 +2,7 @@ import "./again.js";
 import "./complete.js";
 import "./start.js";
 import { showBegin } from "./begin.js";
-import { $, hide } from "./dom.js";
+import { $, hide, hush } from "./dom.js";
 import { check, editor, found, loadSamples, measure, text } from "./editor.js";
 import { openCompare } from "./compare.js";
 import { live } from "./live.js";
@@ -27,7 +27,7 @@ const route = (focus = false) => {
   if (takeToken()) focus = false;
   const run = /^#\/runs\/([^/?]+)(\/report)?(?:\?step=(.*))?$/.exec(location.hash);
   const compare = /^#\/compare\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
-  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : location.hash === "#/plan" ? "editor-view" : "runs-view";
+  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : /^#\/plan(\/samples)?$/.test(location.hash) ? "editor-view" : "runs-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
   hide(document.querySelector("nav"), !token);
@@ -37,6 +37,7 @@ const route = (focus = false) => {
   }
   if (view === "run-view") $("to-runs").setAttribute("aria-current", "true");
   $("notices").replaceChildren();
+  hush();
   if (token && view === "runs-view" && !/^(#\/?(runs.*)?)?$/.test(location.hash)) noticed(new Refused(404, { error: { message: "there is no page at this address", help: "This is the list of runs." } }));
   closeRuns();
   if (view !== "run-view") closeRun();
@@ -65,8 +66,10 @@ const route = (focus = false) => {
     if (run[2]) showReport();
     else $("report-dialog").close();
   }
-  if (focus && shown !== view) document.querySelector(`#${view} h1`)?.focus();
-  shown = view;
+  // A run, and a pair of compared runs, is a page of its own.
+  const now = [view, ...(run?.slice(1, 2) ?? compare?.slice(1) ?? [])].join("/");
+  if (focus && shown !== now) document.querySelector(location.hash === "#/plan/samples" ? "#sample" : `#${view} h1`)?.focus();
+  shown = now;
 };
 addEventListener("hashchange", () => route(true));
 

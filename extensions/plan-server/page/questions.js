@@ -222,7 +222,7 @@ export const groupsOf = (all, run, most = LIMITS.cards) => {
 // Keys in a question: they move between questions, and choose an answer that the person then confirms.
 const KEYS = { a: "Allow", e: "Edit…", r: "Refuse…" };
 const pressed = (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select, [aria-disabled=true]")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || event.target.closest("input, textarea, select, [aria-disabled=true]")) return;
   const key = event.key.toLowerCase();
   const card = event.target.closest(".question");
   const all = [...document.querySelectorAll(".question")].filter((one) => one.getClientRects().length);
@@ -239,7 +239,7 @@ const pressed = (event) => {
     else found.click();
   }
 };
-for (const view of ["inbox-view", "run-view"]) $(view).addEventListener("keydown", pressed);
+document.addEventListener("keydown", pressed);
 for (const place of document.querySelectorAll(".keys")) {
   place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms.");
 }
@@ -281,7 +281,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
     event.preventDefault();
     let value;
     try {
-      value = one.kind === "text" ? one.control.value : one.read();
+      value = one.read();
     } catch (problem) {
       one.fail(problem.message);
       one.control.focus();

@@ -1,7 +1,7 @@
 import { $, announce, bdi, block, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
-import { happened, isOver, listProgress, live, undoneBy } from "./live.js";
+import { failedLists, happened, isOver, listProgress, live, undoneBy } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { fileOf } from "./report.js";
@@ -83,7 +83,7 @@ const showRun = () => {
   put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
-  const failed = over && !live.skipped.size ? failedElements() : [];
+  const failed = over ? failedElements() : [];
   put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length, failed], () => [over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : "",
     ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words))]);
   put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
@@ -214,10 +214,7 @@ const refusalOf = (run) => {
 };
 // The failed elements of each list, as at the top of the report.
 const MOST_FAILED = 20;
-const failedElements = () => Object.entries(Object.groupBy(live.order.filter((path) => /^[^[]+\[\d+\]$/.test(path)), (path) => path.slice(0, path.indexOf("[")))).flatMap(([path, all]) => {
-  const failed = all.filter((one) => live.steps.get(one).status === "failed").map((one) => one.slice(path.length));
-  return failed.length ? [{ path, words: `: ${failed.length.toLocaleString()} of ${plural(live.steps.get(path)?.elements ?? all.length, "element")} failed: ${failed.slice(0, MOST_FAILED).join(", ")}${failed.length > MOST_FAILED ? ", …" : ""}` }] : [];
-});
+const failedElements = () => failedLists().map(({ path, failed, words }) => ({ path, words: `: ${words}: ${failed.slice(0, MOST_FAILED).join(", ")}${failed.length > MOST_FAILED ? ", …" : ""}` }));
 // The attempts before a retry.
 const earlier = ({ at, attempts }) => {
   const bad = list(attempts).filter((one) => one?.error);

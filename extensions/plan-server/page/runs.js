@@ -77,6 +77,7 @@ const load = async (quiet = false) => {
     say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
     for (const part of ["states", "filters", "runs-bar", "runs"]) hide($(part), isEmpty);
     hide($("welcome"), !isEmpty);
+    hide($("to-samples"), isEmpty);
     $("write").classList.toggle("primary", !isEmpty);
     if (isEmpty) showSamples();
     showStates(said?.count);

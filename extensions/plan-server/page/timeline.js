@@ -84,7 +84,7 @@ export const showLive = (picture) => {
     return tick;
   }));
   drawMoments(place.querySelector(".moments"), scale);
-  say(place.querySelector(".idle"), gaps.length ? `The axis leaves out ${took(gaps.reduce((sum, [start, end]) => sum + end - start, 0))} in which nothing ran.` : "");
+  say(place.querySelector(".idle"), gaps.length ? `The axis leaves out ${took(gaps.reduce((sum, [start, end]) => sum + end - start, 0))} without an attempt of this timeline.` : "");
   const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
   say(place.querySelector(".hint:not(.idle)"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report contains them.` : "");
   const items = place.querySelector(".rows");
@@ -96,7 +96,7 @@ export const showLive = (picture) => {
   while (items.childElementCount > rows.length) items.lastChild.remove();
 };
 
-// The scale without long times in which nothing ran, such as the time before a retry: the position of a time, and the times that it leaves out.
+// The scale without long times without an attempt, such as the time before a retry: the position of a time, and the times that it leaves out.
 const axisOf = (from, to, paths) => {
   const origin = instant(live.run.began)?.getTime() ?? 0;
   const busy = merged(paths.flatMap((path) => {

@@ -70,11 +70,11 @@ pub(crate) fn not_undone(
         let why = match (undo.get(&*step.path), &step.undone_by) {
             (Some(undo), _) if undo.status == "completed" => return None,
             (Some(undo), _) => format!(
-                "its undo step `{}` has the status {}",
+                "the undo step `{}` has the status {}",
                 undo.path, undo.status
             ),
-            (None, Some(undo)) => format!("its undo step `{undo}` has not run"),
-            (None, None) => "it has no undo step".to_owned(),
+            (None, Some(undo)) => format!("the undo step `{undo}` has not run"),
+            (None, None) => "the step has no undo step".to_owned(),
         };
         (is_meant && is_counted && is_done(path)).then(|| NotUndone {
             path: path.to_owned(),
@@ -171,11 +171,11 @@ mod tests {
             found.map(shown).collect()
         };
         let others = [
-            "told with told_tool: it has no undo step",
-            "trip[0].booked with trip_tool: it has no undo step",
+            "told with told_tool: the step has no undo step",
+            "trip[0].booked with trip_tool: the step has no undo step",
         ];
         assert_eq!(found(&[undone("completed")]), others);
-        let first = "booked with booked_tool: its undo step `back` has the status failed";
+        let first = "booked with booked_tool: the undo step `back` has the status failed";
         assert_eq!(found(&[undone("failed")])[0], first);
         let one = |path: &str| NotUndone {
             path: path.into(),
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(lines, ["2 calls of `a` with `t`: w", "`b` with `t`: w"]);
         assert_eq!(
             found(&[])[0],
-            "booked with booked_tool: its undo step `back` has not run"
+            "booked with booked_tool: the undo step `back` has not run"
         );
     }
 }

@@ -322,7 +322,8 @@ fn remaining_effects_are_listed() {
     ]);
     let id = server.begin(&plan.to_string(), &json!({}), "none");
     let run = server.ended(&id);
-    let remains = json!([{"path": "told", "tool": "email_send", "why": "it has no undo step"}]);
+    let remains =
+        json!([{"path": "told", "tool": "email_send", "why": "the step has no undo step"}]);
     assert_eq!(run["not_undone"], remains);
     let mut progress = run["progress"].as_array().unwrap().iter();
     let last = progress.find(|it| it["path"] == "last").unwrap();
@@ -330,7 +331,7 @@ fn remaining_effects_are_listed() {
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     let line = "<h2>Not undone</h2>";
     assert!(report.contains(line), "{report}");
-    let line = "<li><code>told</code> with <code>email_send</code>: it has no undo step</li>";
+    let line = "<li><code>told</code> with <code>email_send</code>: the step has no undo step</li>";
     assert!(report.contains(line), "{report}");
     assert!(report.contains("<p class=\"error\">step <code>line</code>: "));
 }

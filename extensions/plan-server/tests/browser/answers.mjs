@@ -165,10 +165,21 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#inbox-waits .intent", "Get the room.");
     await looks(page, `inbox-values-${shape}`);
     const room = await page.evaluateHandle(() => [...document.querySelectorAll("#inbox-waits .wait")].find((it) => it.textContent.includes("room")));
+    // A value is required. An empty text is a value in JSON.
+    const send = async () => (await room.$("button[type=submit]")).click();
+    await send();
+    await says(page, "#inbox-waits .wait .wrong", "Enter a value.");
+    assert.equal(await page.evaluate(() => document.activeElement.matches("#inbox-waits textarea[aria-invalid=true]")), true);
+    await looks(page, `no-value-${shape}`);
     await (await room.$("textarea")).type("B2");
-    await (await room.$("button[type=submit]")).click();
+    await send();
     await wait(page, () => document.querySelectorAll("#inbox-waits .wait").length === 1);
     assert.deepEqual([...stub.runs.values()].map(({ state }) => state), ["done", "waiting"]);
+    await page.select("#inbox-waits .wait select", "json");
+    await page.type("#inbox-waits textarea", '""');
+    await page.click("#inbox-waits button[type=submit]");
+    await wait(page, () => !document.querySelector("#inbox-waits .wait"));
+    assert.deepEqual([...stub.runs.values()].map(({ decisions: [{ value }] }) => value), ["B2", ""]);
     await close(page);
   }));
 
@@ -193,7 +204,7 @@ for (const [shape, options] of SHAPES) {
     const minute = 60_000;
     const steps = [["paid", 0, 400], ["sent", 6 * minute, 6 * minute + 800]].map(([path, from, to]) => ({ step: { path, tool: `${path}_tool`, read_only: false, needs: [], after: [], affects: [], affects_count: 0, undoes: null, undone_by: null }, event: { path, status: "completed", attempt: 1, started_ms: began + from, ended_ms: began + to, error: null } }));
     const at = (ms) => new Date(began + ms).toISOString();
-    const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "it has no undo step" }));
+    const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "the step has no undo step" }));
     stub.runs.set("r0001", { id: "r0001", plan: "trip", state: "failed", began: at(0), ended: at(6 * minute + 800), inputs: {}, output: null, error: null, questions: [], waits: [], undone: [], not_undone: remains, approve: "each", svg: null, watchers: new Set(), values: new Map(), given: new Map(), allowed: new Map(),
       earlier: [{ at: at(6 * minute), attempts: [{ path: "sent", attempt: 1, started_ms: 2 * minute, ended_ms: 2 * minute + 200, error: "is busy" }], waited_ms: 0 }],
       decisions: [{ question: null, path: "", tool: null, decision: "retry", changed: false, by: "Bob", reason: null, at: at(6 * minute) }, ...Array.from({ length: 5 }, (_, nth) => ({ question: `${nth}`, path: `work[${nth}]`, tool: "slow", decision: "allow", changed: false, by: "Bob", reason: null, at: at(10) }))],
@@ -203,12 +214,12 @@ for (const [shape, options] of SHAPES) {
     await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
     await says(page, "#step-title", "sent");
     // The axis leaves the minutes without a step out, so the bars are legible. An attempt before the retry ran in these minutes.
-    await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s in which nothing ran.");
+    await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s without an attempt of this timeline.");
     const widths = await page.$$eval("#timeline .row i", (all) => all.map((it) => parseFloat(it.style.width)));
     assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
     await says(page, "#timeline .moments", "retried");
     // Many equal lines are one line that opens.
-    assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: it has no undo step");
+    assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: the step has no undo step");
     assert.match(await page.$eval("#decisions summary", (it) => it.textContent), /^5 calls of work: allowed by Bob/);
     await looks(page, `after-retry-${shape}`);
     await press(page, "paid", "#timeline");

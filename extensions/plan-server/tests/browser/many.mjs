@@ -275,3 +275,54 @@ await test("calls in blocks of a list, in one line", () => stubbed({}, async (st
   await says(page, "#asks li", "2 calls of send_mail wait in the step trip.sent");
   await close(page);
 }));
+
+await test("back and forward between runs", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs" });
+  for (const id of ["one", "two"]) await begin(stub, [{ id, tool: "send_mail", arguments: { to: "ada" } }]);
+  for (const run of ["r0001", "r0002"]) await page.evaluate((run) => (location.hash = `#/runs/${run}`), run);
+  await says(page, "#questions h3", "in the step two");
+  for (const [move, step] of [["goBack", "one"], ["goForward", "two"]]) {
+    await page.$eval("#questions button", (it) => it.focus());
+    await page[move]();
+    await says(page, "#questions h3", `in the step ${step}`);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "run-title");
+    // The keys work without a focus as well, but not in a dialog.
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("j");
+    assert.match(await page.evaluate(() => document.activeElement.textContent), new RegExp(`in the step ${step}`));
+    await press(page, "Cancel the run…");
+    await page.focus("#cancel-no");
+    await page.keyboard.press("j");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "cancel-no");
+    await page.keyboard.press("Escape");
+  }
+  await close(page);
+}));
+
+await test("a screen reader hears the failures once", () => stubbed({ pace: 1 }, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs" });
+  await page.evaluate(() => {
+    const spoken = document.getElementById("spoken");
+    self.heard = [];
+    new MutationObserver(() => spoken.textContent && self.heard.push(spoken.textContent)).observe(spoken, { childList: true, characterData: true, subtree: true });
+  });
+  const hears = (words) => wait(page, (words) => self.heard.some((heard) => heard.includes(words)), words);
+  await begin(stub, [{ id: "inbox", tool: "list_mails", arguments: {} }, { id: "sent", tool: "list_all", for: 300, fails: [3, 5, 8, 13, 21, 34, 55, 89], after: ["inbox"], arguments: {} }], "none");
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await says(page, "#run-facts", "failed");
+  await hears("The run is over: failed. sent: 8 of 300 elements failed.");
+  assert.doesNotMatch(await page.evaluate(() => self.heard.join(" | ")), /sent(\[|: failed)/);
+  // The words of a page end with the page.
+  await page.evaluate(() => (location.hash = "#/runs"));
+  await wait(page, () => !document.getElementById("spoken").textContent);
+  await page.evaluate(() => (self.heard = []));
+  const began = Date.now() - HOUR;
+  const event = (path, status) => ({ path, status, attempt: 1, started_ms: began, ended_ms: began + 1, error: null });
+  stub.runs.set("r0002", run("r0002", { state: "failed", steps: [step("mailed"), step("booked")], events: [event("mailed", "failed"), event("booked", "completed")], error: { path: "mailed", message: "is full" } }));
+  await page.evaluate(() => (location.hash = "#/runs/r0002"));
+  await hears("The run is over: failed.");
+  assert.equal(await page.evaluate(() => self.heard.at(-1).split("mailed: failed.").length), 2);
+  await press(page, "Sign out");
+  await wait(page, () => !document.getElementById("spoken").textContent);
+  await close(page);
+}));

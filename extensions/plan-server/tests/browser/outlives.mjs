@@ -6,6 +6,7 @@ import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says
 await test("the server, one click for a finding, and its tools", () => served(async (server) => {
   const page = await open(server.url);
   await faulty(page);
+  assert.equal(await text(page, "#findings-count"), "5 errors. Format: action plan.");
   for (let left = 4; left; left -= 1) {
     await press(page, "Apply the correction", "#findings");
     await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
@@ -98,6 +99,23 @@ await test("the server, parts of a step", () => served(async (server) => {
   await says(page, "#step-title", "sent[1]");
   await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
   await show(page, "server-part-light");
+  await close(page);
+}));
+
+await test("the server, parts that remain", () => served(async (server) => {
+  const page = await open(server.url);
+  await sample(page, "Find people");
+  await drawn(page, 2);
+  await page.click("#start");
+  await press(page, "Allow all 2", "#questions");
+  await says(page, "#questions h3", "sent[2]");
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#remains", "sent[0] with email_send: the step has no undo step");
+  await press(page, "Open the report");
+  const frame = await (await page.waitForSelector("#report-frame iframe")).contentFrame();
+  await frame.waitForFunction(() => document.body.textContent.includes("2 calls of sent with email_send: the step has no undo step"));
   await close(page);
 }));
 

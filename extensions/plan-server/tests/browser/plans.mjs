@@ -143,6 +143,7 @@ await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url, { at: null });
   await says(page, "#samples h3", "Send a mail");
   assert.equal(await text(page, "#runs-title"), "Run a plan");
+  assert.equal(await page.$eval("#to-samples", (it) => it.hidden), true);
   assert.match(await text(page, "#runs-about"), /^A plan is a list of steps that call tools\./);
   assert.equal(await page.$eval("#filters", (it) => it.hidden), true);
   assert.deepEqual(await page.$$eval("#samples li", (all) => all.map((it) => [...it.querySelectorAll("button")].map((one) => one.textContent))), [["Run", "Open in the editor"], ["Open in the editor"], ["Open in the editor"]]);
@@ -161,6 +162,12 @@ await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
   await says(page, "#runs tbody", "r0001");
   assert.equal(await text(page, "#runs-title"), "Runs");
   assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
+  // The samples stay one click away.
+  await page.click("#to-samples");
+  await wait(page, () => document.activeElement.id === "sample");
+  assert.equal(await page.$eval("#to-editor", (it) => it.getAttribute("aria-current")), "page");
+  await page.click(".brand");
+  await says(page, "#runs tbody", "r0001");
   await show(page, "first-with-runs-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await page.click("#asks a");

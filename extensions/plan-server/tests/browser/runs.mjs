@@ -419,7 +419,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   const steps = [["booked", false, { undone_by: "back" }], ["told", false, { needs: ["booked"], after: ["booked"] }], ["looked", true, { needs: ["told"] }], ["kept", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }], ["closed", false, { always: true }], ["trip", false, { cleanup: ["trip.told", "trip.inner.back"] }]];
   const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["kept", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60], ["closed", "completed", 1, 60, 70], ["trip[0].booked", "completed", 1, 70, 80], ["trip[0].told", "completed", 1, 70, 80], ["trip.inner[2].back", "completed", 1, 70, 80]];
   const undone = [{ path: "back", undoes: "booked", status: "completed" }];
-  const not_undone = [{ path: "told", tool: "told_tool", why: "it has no undo step" }, { path: "trip[0].booked", tool: "trip_tool", why: "its undo step `back` has the status failed" }];
+  const not_undone = [{ path: "told", tool: "told_tool", why: "the step has no undo step" }, { path: "trip[0].booked", tool: "trip_tool", why: "the undo step `back` has the status failed" }];
   made(stub, "r0001", "failed", steps, events, { undone, not_undone, error: { path: "mailed", message: "the mailbox is full" } });
   made(stub, "r0002", "cancelled", steps, events.filter(([path]) => path !== "last"), { undone, error: { message: "the run was cancelled" } });
   const page = await open(stub.url);
@@ -434,7 +434,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
   await press(page, "mailed", "#run-wrong");
   await says(page, "#step-title", "mailed");
-  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told with told_tool: it has no undo step", "trip[0].booked with trip_tool: its undo step back has the status failed"]);
+  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told with told_tool: the step has no undo step", "trip[0].booked with trip_tool: the undo step back has the status failed"]);
   await says(page, "#undone", "back undoes booked");
   assert.equal(await page.$eval("#timeline .row.undone .sign", (it) => it.textContent), "⤺");
   // The id of the run, to be copied.
