@@ -10,7 +10,7 @@ import puppeteer from "puppeteer-core";
 import { start } from "./stub.mjs";
 
 export const [folder, shown] = process.argv.slice(2);
-const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"], ignoreDefaultArgs: ["--hide-scrollbars"] });
 const failed = [];
 let passed = 0;
 let latest = null; // the page that was opened last
