@@ -66,15 +66,14 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     const values = fields && valuesOf(fields, false);
     return fields ? values && JSON.stringify(values, null, 2) : whole.control.value;
   };
-  // A value that is not complete yet keeps the last changes.
+  // A value that is not complete yet keeps the last changes. It is not the original value.
   const compare = () => {
-    const now = text();
-    if (now === null) return;
-    drafts.set(key, now);
     try {
-      changes.replaceChildren(...changesOf(original, exact(now)));
+      const now = text();
+      if (now !== null) drafts.set(key, now);
+      changes.replaceChildren(...changesOf(original, exact(now ?? "")));
     } catch {
-      return;
+      changes.querySelector(":scope > .hint")?.remove();
     }
   };
   whole.control.addEventListener("input", compare);

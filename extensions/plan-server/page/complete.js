@@ -1,6 +1,6 @@
 // Completion in the editor: members, tools, arguments, and references to inputs and to outputs of earlier steps.
 
-import { $, announce, bdi, h, hide } from "./dom.js";
+import { $, announce, bdi, h, hide, plural } from "./dom.js";
 import { editor, insert, placeOf, text } from "./editor.js";
 import { beginnings, proposals } from "./proposals.js";
 import { scan } from "./scan.js";
@@ -87,7 +87,7 @@ const suggest = (isAsked) => {
   hide($("complete"), false);
   place();
   mark(0);
-  announce(`${all.length} choices: ${all[0].name}`);
+  announce(`${plural(all.length, "choice")}: ${all[0].name}`);
   return undefined;
 };
 text.addEventListener("input", (event) => (event.inputType === "insertText" || event.inputType === "deleteContentBackward" ? suggest(false) : close()));

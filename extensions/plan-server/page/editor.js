@@ -200,7 +200,7 @@ new ResizeObserver(() => {
   measure();
   underline();
   number();
-}).observe($("editor"));
+}).observe(text);
 $("format").addEventListener("click", () => {
   try {
     insert(0, text.value.length, `${JSON.stringify(exact(text.value), null, 2)}\n`);

@@ -3,19 +3,19 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
-import { groupsOf, inboxQuestions, inboxWaits, stepOf } from "./questions.js";
-import { api, noticed, token } from "./server.js";
+import { callsOf, follow, groupsOf, inboxQuestions, inboxWaits, stepOf } from "./questions.js";
+import { api, capital, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
 
 const FIRST = 3;
 // The first questions, and the first runs that wait for a value, above the list of runs.
-const firstAsks = (questions, others, count) => {
-  const all = [...groupsOf(questions, undefined, Infinity).map(({ some: [{ run, plan, asked, path, tool }, ...rest] }) => ({ run, plan, asked, path, tool, calls: rest.length + 1 })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began, calls: 1 }))];
+const firstAsks = (groups, others, count) => {
+  const all = [...groups.map((group) => ({ ...group.some[0], calls: group.some.length, words: capital(callsOf(group)) })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began, calls: 1 }))];
   const shown = all.slice(0, FIRST);
   // A list with filters is about other runs.
   hide($("asks-card"), !all.length || location.hash.startsWith("#/runs?"));
-  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, plan, asked, path, tool, calls }) => h("li", {},
-    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${calls.toLocaleString()} calls of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
+  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, plan, asked, path, tool, calls, words }) => h("li", {},
+    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${words} of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
     " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
     count > shown.reduce((sum, { calls }) => sum + calls, 0) ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${count.toLocaleString()}`)) : null]);
 };
@@ -46,14 +46,15 @@ const loadInbox = async (quiet = false) => {
     if (signal.aborted) return;
     const questions = list(asked?.questions).filter((one) => one && typeof one === "object");
     const others = list(waiting?.runs).filter((run) => run && typeof run === "object");
-    inboxQuestions(questions, () => loadInbox(true));
     const open = Number(asked?.count) || questions.length;
+    const groups = groupsOf(questions, undefined, open > questions.length);
+    inboxQuestions(groups, () => loadInbox(true));
     const count = open + others.length;
-    firstAsks(questions, others, count);
+    firstAsks(groups, others, count);
     say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
     $("inbox-title").closest("section").classList.toggle("attention", count > 0);
     say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} for a value` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
-    say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
+    say($("inbox-more"), follow(open - groups.slice(0, LIMITS.cards).reduce((sum, { some }) => sum + some.length, 0)));
     hide($("inbox-runs-card"), !others.length);
     if (isOpen) await showWaits(others, signal);
     const more = others.slice(LIMITS.waits);

@@ -12,7 +12,8 @@ export const LIMITS = {
   svg: 4_000_000, // characters of a picture
   steps: 2000, // steps whose state is kept
   attempts: 30, // attempts of a step that are kept
-  cards: 50, // questions, and waiting steps, that are shown
+  questions: 512, // questions that are known
+  cards: 50, // cards of questions, and of waiting steps, that are shown
   waits: 10, // runs whose waiting steps are on the page of all questions
   shown: 20_000, // characters of an output
   words: 2000, // characters of a message

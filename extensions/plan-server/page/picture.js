@@ -33,21 +33,19 @@ const draw = (text) => {
   return svg;
 };
 
-// The name of a step for a screen reader, which contains the visible text. A name that is shortened in the picture follows in full.
+// The name of a step for a screen reader, which contains the visible text with the full words for text that is shortened in the picture.
 const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
   const visible = texts.map((text) => text.textContent);
   let at = 0;
-  const isIn = (text, nth) => {
-    const found = whole.indexOf(text.replace(/…$/, ""), at);
-    at = found + text.length;
-    if (!text.endsWith("…") || found < 0) return found >= 0;
-    // The name contains the visible text with its sign for the hidden rest. Before further text, the rest would be in between.
-    whole = nth < texts.length - 1 ? whole : `${whole.slice(0, at - 1)}…${whole.slice(at - 1)}`;
-    return nth === texts.length - 1;
+  const isIn = (text) => {
+    const words = text.replace(/…$/, "");
+    const found = whole.indexOf(words, at);
+    at = found + words.length;
+    return found >= 0;
   };
-  let whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
+  const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
   return visible.every(isIn) ? whole : visible.join(": ").startsWith(whole) ? visible.join(": ") : `${visible.join(": ")}: ${whole}`;
 };
 

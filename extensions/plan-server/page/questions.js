@@ -1,10 +1,10 @@
-import { $, announce, bdi, block, cut, h, hide, json, list, prose, show, tell } from "./dom.js";
+import { $, announce, bdi, block, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
 import { changing } from "./change.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
-import { api, exact, told } from "./server.js";
+import { api, capital, exact, told } from "./server.js";
 import { left, since, time } from "./time.js";
 import { who } from "./who.js";
 
@@ -83,7 +83,7 @@ const decisions = (key, name, all, answer, change, isElement) => {
   reason.value = typed.text;
   const why = h("div", { class: "input", hidden: !typed.isOpen }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason);
   const refusing = h("div", { hidden: !typed.refuses }, h("p", { class: "hint" }, all ? "The calls are not made, and the step fails. Usually the run then fails, and its undo steps run." : "The call is not made, and the step fails. Usually the run then fails, and its undo steps run."),
-    h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse the call"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse ${all}` : "Refuse the call"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
   const explain = (isOpen) => {
     keep({ isOpen });
     hide(why, !isOpen);
@@ -100,9 +100,9 @@ const decisions = (key, name, all, answer, change, isElement) => {
     explain(true);
     reason.focus();
   } }, "Add a reason");
-  const refusal = h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…");
+  const refusal = h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse ${all}…` : "Refuse…");
   const choices = h("div", { class: "buttons choices", hidden: typed.refuses || change?.form.hidden === false },
-    h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow all ${all}` : "Allow"),
+    h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow ${all}` : "Allow"),
     isElement ? h("button", { type: "button", onclick: once("allow_step") }, "Allow for all elements") : null,
     change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null, refusal, add);
   const form = h("form", { novalidate: true, onsubmit: (event) => {
@@ -177,15 +177,18 @@ const questionCard = (run, question, after, level, context = "") => {
   card.append(h(level, { id: `question-${nth}`, tabindex: "-1" }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", linkTo(run, question.path), "?"),
     context, asked([question]), ...about(question),
     h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), ...changedBefore(question), change.form, undoing(question) || "",
-    ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
+    ...decisions(key, `reason-${nth}`, "", answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   return card;
 };
 // The values of a person who changed the arguments of this call before a retry. The call now has the original values again.
 const changedBefore = ({ path, tool, changed_before: change }) => (change ? [h("p", { class: "hint" }, "Before the retry, ", change.by ? h("strong", {}, bdi(change.by, 200)) : "a person without a name", " changed these arguments of ", h("code", {}, cut(path, 300)), " to:"), fieldsOf(change.arguments, LIMITS.shown, () => "", tool)] : []);
+// The number of questions after the shown questions.
+export const follow = (count) => (count > 0 ? `${plural(count, "more question")} ${count === 1 ? "follows" : "follow"} when these are answered.` : "");
 // The groups whose calls somebody answers one by one.
 const apart = new Set();
 // One answer for all open calls of a step, below the arguments of all these calls. Each call can be answered by itself.
-const groupCard = (run, { key, some }, after, level, context = "") => {
+const groupCard = (run, group, after, level, context = "") => {
+  const { key, some, isPart } = group;
   const nth = (ids += 1);
   const [first] = some;
   const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
@@ -197,28 +200,32 @@ const groupCard = (run, { key, some }, after, level, context = "") => {
       await after();
     });
   const each = h("div", { class: "each", hidden: !apart.has(key) });
+  const rest = h("p", { class: "hint", hidden: !apart.has(key) }, follow(some.length - LIMITS.cards));
   const open = () => cards(each, some, keyOf, (question) => questionCard(run, question, after, level === "h2" ? "h3" : "h4"));
   const toggle = h("button", { type: "button", class: "link apart", "aria-expanded": String(apart.has(key)), onclick: () => {
     if (!apart.delete(key)) apart.add(key);
     toggle.setAttribute("aria-expanded", String(apart.has(key)));
     if (apart.has(key)) open();
     hide(each, !apart.has(key));
+    hide(rest, !apart.has(key));
   } }, "Answer one by one");
-  card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${some.length} calls of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, some.length, answer, null, /\]$/.test(first.path)), toggle, each, h("p", { class: "wrong failed-to-send", role: "alert" }));
+  card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${capital(callsOf(group))} of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
+    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, `${isPart ? "these" : "all"} ${some.length}`, answer, null, /\]$/.test(first.path)), toggle, each, rest, h("p", { class: "wrong failed-to-send", role: "alert" }));
   if (apart.has(key)) open();
   return card;
 };
 export const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");
-// The questions of each step together, in the order of their first questions.
-export const groupsOf = (all, run, most = LIMITS.cards) => {
+// The questions of each step together, in the order of their first questions. A part of all questions may be a part of a step's questions.
+export const groupsOf = (all, run, isPart = false) => {
   const groups = new Map();
-  for (const question of all.filter((one) => one && typeof one === "object").slice(0, most)) {
+  for (const question of all.filter((one) => one && typeof one === "object").slice(0, LIMITS.questions)) {
     const key = show([run ?? question.run, stepOf(question), question.tool]);
     groups.set(key, [...(groups.get(key) ?? []), question]);
   }
-  return [...groups].map(([key, some]) => ({ key, some, run: run ?? some[0].run }));
+  return [...groups].map(([key, some]) => ({ key, some, isPart, run: run ?? some[0].run }));
 };
+// The number of calls of a group.
+export const callsOf = ({ some, isPart }) => `${isPart ? "at least " : ""}${plural(some.length, "call")}`;
 // Keys in a question: they move between questions, and choose an answer that the person then confirms.
 const KEYS = { a: "Allow", e: "Edit…", r: "Refuse…" };
 const pressed = (event) => {
@@ -246,18 +253,19 @@ for (const place of document.querySelectorAll(".keys")) {
 const heard = new Set();
 const showGroups = (place, groups, after, level, context) => {
   hide(place.parentElement.querySelector(".keys"), !groups.length);
-  cards(place, groups, ({ key, some }) => (some.length > 1 ? show([key, some.map(keyOf)]) : keyOf(some[0])), (group) =>
+  cards(place, groups, ({ key, some, isPart }) => (some.length > 1 ? show([key, isPart, some.map(keyOf)]) : keyOf(some[0])), (group) =>
     (group.some.length > 1 ? groupCard(group.run, group, after, level, context?.(group.some[0])) : questionCard(group.run, group.some[0], after, level, context?.(group.some[0]))));
-  for (const { some, run } of groups) {
+  for (const group of groups) {
+    const { some, run } = group;
     if (some.every(({ id }) => heard.has(`${run} ${id}`))) continue;
     for (const { id } of some) heard.add(`${run} ${id}`);
-    announce(some.length > 1 ? `${some.length} calls of ${some[0].tool} wait in ${stepOf(some[0])}` : `A question: may ${some[0].tool} run in ${some[0].path}?`);
+    announce(some.length > 1 ? `${capital(callsOf(group))} of ${some[0].tool} wait in ${stepOf(some[0])}` : `A question: may ${some[0].tool} run in ${some[0].path}?`);
   }
 };
 export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
 const contextOf = ({ run, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, bdi(plan || "a plan without a name", 200)), ".");
-export const inboxQuestions = (all, after) => showGroups($("inbox"), groupsOf(all), after, "h2", contextOf);
+export const inboxQuestions = (groups, after) => showGroups($("inbox"), groups, after, "h2", contextOf);
 // A form for the value of a waiting step.
 const waitCard = (run, wait, began, after, level, context = "") => {
   const nth = (ids += 1);

@@ -70,8 +70,9 @@ export const showLive = (picture) => {
     put($("timeline"), "none", () => h("p", { class: "none" }, over ? "The report contains the calls of each step." : "No step has started yet."));
     return;
   }
-  const { at, gaps } = axisOf(from, to, [...live.steps.keys()].filter((path) => roots.includes(path)));
-  const scale = { undone, from, at, span: Math.max(at(to), 1), to, now, over };
+  const earlier = earlierAttempts();
+  const { at, gaps } = axisOf(from, to, earlier, [...live.steps.keys()].filter((path) => roots.includes(path)));
+  const scale = { undone, earlier: Map.groupBy(earlier, ({ path }) => path), from, at, span: Math.max(at(to), 1), to, now, over };
   const place = $("timeline");
   if (place.keyed !== "rows") {
     place.keyed = "rows";
@@ -96,15 +97,21 @@ export const showLive = (picture) => {
   while (items.childElementCount > rows.length) items.lastChild.remove();
 };
 
+// The attempts before retries, with their times.
+const earlierAttempts = () => {
+  const origin = instant(live.run.began)?.getTime() ?? 0;
+  const all = list(live.run.earlier).flatMap(({ attempts }) => list(attempts)).filter((one) => one?.ended_ms >= one?.started_ms);
+  return all.map(({ path, started_ms, ended_ms, error }) => ({ path, bar: [origin + started_ms, origin + ended_ms, error ? "before bad" : "before"] }));
+};
 // The scale without long times without an attempt, such as the time before a retry: the position of a time, and the times that it leaves out.
-const axisOf = (from, to, paths) => {
+const axisOf = (from, to, earlier, paths) => {
   const origin = instant(live.run.began)?.getTime() ?? 0;
   const busy = merged(paths.flatMap((path) => {
     const { step: report, began = 0, isEnded } = recorded(path);
     if (isEnded && report.started_ms >= 0) return [[origin + began + report.started_ms, origin + began + report.started_ms + report.duration_ms]];
     return live.steps.get(path).attempts.map((one) => [one.started, one.ended ?? to]);
   }).concat(isOver(live.run) ? [] : [[to, to]],
-    list(live.run.earlier).flatMap(({ attempts }) => list(attempts)).filter((one) => one?.ended_ms >= one?.started_ms).map((one) => [origin + one.started_ms, origin + one.ended_ms])));
+    earlier.map(({ bar: [start, end] }) => [start, end])));
   const time = busy.reduce((sum, [start, end]) => sum + end - start, 0);
   const gaps = busy.map(([start], nth) => [nth ? busy[nth - 1][1] : from, start]).filter(([start, end]) => end - start > Math.max(time, 1000));
   const rest = time / 20;
@@ -156,7 +163,7 @@ const progressOf = (path, step, all, of, isEnded) => {
   if (isEnded) return started < step.elements ? `, ${started.toLocaleString()} of ${plural(step.elements, "element")} started` : "";
   return `, ${listProgress(step)}`;
 };
-const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to, now, over }) => {
+const drawRow = (row, { path, all, inner }, planned, of, { undone, earlier, at, span, to, now, over }) => {
   const step = live.steps.get(path);
   const status = of(path);
   const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner", undone.has(path) && "undone"].filter(Boolean).join(" ");
@@ -198,6 +205,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to,
     const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(start + waited, until);
     return [turn > start ? [start, turn, "turn"] : null, turn < until || turn === start ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
   });
+  bars.unshift(...(earlier.get(path) ?? []).map(({ bar }) => bar));
   while (row.track.childElementCount > bars.length) row.track.lastChild.remove();
   bars.forEach(([start, end, tone], index) => {
     const bar = row.track.children[index] ?? row.track.appendChild(h("i"));

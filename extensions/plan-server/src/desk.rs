@@ -94,6 +94,13 @@ fn first() -> u64 {
     }
 }
 
+/// Sorts questions by their time, and then by their run. The numbers of questions have another order after a restart.
+fn oldest_first<'o>(all: impl Iterator<Item = &'o Open>) -> impl Iterator<Item = &'o Open> {
+    let mut all: Vec<&Open> = all.collect();
+    all.sort_by_key(|open| (&open.question.asked, &open.run));
+    all.into_iter()
+}
+
 impl Desk {
     pub(crate) fn new(
         live: &Arc<Live>,
@@ -116,17 +123,17 @@ impl Desk {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the open questions about a run.
+    /// Returns the open questions about a run, the oldest first.
     pub(crate) fn questions(&self, run: &str) -> Vec<Question> {
         let open = self.open();
-        let of_run = open.values().filter(|open| open.run == run);
+        let of_run = oldest_first(open.values().filter(|open| open.run == run));
         of_run.map(|open| open.question.clone()).collect()
     }
 
-    /// Returns the number of all open questions, and the first of these questions with their runs.
+    /// Returns the number of all open questions, and the oldest of these questions with their runs.
     pub(crate) fn first(&self, most: usize) -> (usize, Vec<(String, Question)>) {
         let open = self.open();
-        let first = open.values().take(most);
+        let first = oldest_first(open.values()).take(most);
         let first = first.map(|open| (open.run.clone(), open.question.clone()));
         (open.len(), first.collect())
     }
@@ -281,13 +288,9 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A run that ends while an answer is recorded takes the answer first, because a recorded answer is not rejected.
-    #[tokio::test]
-    async fn a_recorded_answer_arrives() {
-        let fixture = Fixture::new("desk").await;
-        let desk = &fixture.state.desk;
-        let question = Question {
-            id: "7".into(),
+    fn question(id: u64, asked: &str) -> Question {
+        Question {
+            id: id.to_string(),
             path: "sent".into(),
             tool: "email_send".into(),
             description: String::new(),
@@ -298,8 +301,33 @@ mod tests {
             undone_by: Vec::new(),
             text: String::new(),
             is_whole: true,
-            asked: String::new(),
+            asked: asked.into(),
+        }
+    }
+
+    /// After a restart, a younger question can be asked again before an older question.
+    #[tokio::test]
+    async fn the_oldest_question_comes_first() {
+        let fixture = Fixture::new("oldest").await;
+        let desk = &fixture.state.desk;
+        let open = |(run, id, asked): (&str, u64, &str)| {
+            desk.open_question(run.into(), id, question(id, asked))
         };
+        let all = [("as-1", 1, "12"), ("as-2", 2, "11"), ("as-1", 3, "11")];
+        let _asked = all.map(open);
+        let ids = |all: Vec<Question>| all.into_iter().map(|it| it.id).collect::<String>();
+        let (count, first) = desk.first(2);
+        assert_eq!(count, 3);
+        assert_eq!(ids(first.into_iter().map(|(_, it)| it).collect()), "32");
+        assert_eq!(ids(desk.questions("as-1")), "31");
+    }
+
+    /// A run that ends while an answer is recorded takes the answer first, because a recorded answer is not rejected.
+    #[tokio::test]
+    async fn a_recorded_answer_arrives() {
+        let fixture = Fixture::new("desk").await;
+        let desk = &fixture.state.desk;
+        let question = question(7, "");
         let asked = desk.open_question("as-1".into(), 7, question);
         let (ends, ended) = mpsc::channel();
         let is_answered = thread::scope(|scope| {

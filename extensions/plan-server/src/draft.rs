@@ -27,16 +27,26 @@ pub(crate) fn draft(text: &str) -> Option<String> {
         let undoes = step["undo"]
             .as_str()
             .filter(|it| ids.iter().any(|id| id == it));
+        let reads = |need: usize| needs(step, &ids[need], need);
+        let is_after = |need: usize| {
+            let mut after = ["after", "dependsOn"]
+                .into_iter()
+                .filter_map(|it| step[it].as_array())
+                .flatten();
+            after.any(|it| *it == *ids[need] || *it == need)
+        };
+        let others = |is_found: &dyn Fn(usize) -> bool| -> Vec<String> {
+            let found = (0..ids.len()).filter(|need| *need != at && is_found(*need));
+            found.map(|need| shown(&ids[need])).collect()
+        };
         // A step with an unknown tool may change something.
         StepView {
             path: shown(&ids[at]),
             tool: tool.map(shown),
             waits: !step["await"].is_null(),
             undoes: undoes.map(shown),
-            needs: (0..ids.len())
-                .filter(|need| *need != at && needs(step, &ids[*need], *need))
-                .map(|need| shown(&ids[need]))
-                .collect(),
+            needs: others(&|need| reads(need) || is_after(need)),
+            after: others(&|need| !reads(need) && is_after(need)),
             ..StepView::default()
         }
     };
@@ -62,12 +72,6 @@ fn needs(value: &Value, id: &str, number: usize) -> bool {
         Value::Array(list) => list.iter().any(|it| needs(it, id, number)),
         Value::Object(members) => members.iter().any(|(name, value)| match &**name {
             "step" | "undo" => value == id,
-            "after" | "dependsOn" => value.as_array().into_iter().flatten().any(|it| {
-                it == id
-                    || it
-                        .as_u64()
-                        .is_some_and(|it| usize::try_from(it) == Ok(number))
-            }),
             _ => needs(value, id, number),
         }),
         _ => false,
@@ -101,6 +105,18 @@ mod tests {
                 .unwrap()
                 .contains(r#"data-from="step0" data-to="step1""#)
         );
+        // A draft has the lines of a plan: `after` without a reference is order only.
+        let ordered = draft(
+            r#"{"steps": [{"id": "a"}, {"id": "b", "after": ["a"]}, {"id": "c", "dependsOn": [0, 1], "params": {"after": "{{b}}"}}]}"#,
+        );
+        let ordered = ordered.unwrap();
+        for edge in [
+            r#"class="edge after" data-from="a" data-to="b""#,
+            r#"class="edge after" data-from="a" data-to="c""#,
+            r#"class="edge" data-from="b" data-to="c""#,
+        ] {
+            assert!(ordered.contains(edge), "{edge} in {ordered}");
+        }
         let steps = r#"[{"id": "a"}]"#;
         let wrapped = format!(r#"{{"plan": {steps}}}"#);
         assert_eq!(draft(&wrapped), draft(steps));

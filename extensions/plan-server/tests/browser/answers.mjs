@@ -216,7 +216,9 @@ for (const [shape, options] of SHAPES) {
     // The axis leaves the minutes without a step out, so the bars are legible. An attempt before the retry ran in these minutes.
     await says(page, "#timeline .idle", "The axis leaves out 5 min 59 s without an attempt of this timeline.");
     const widths = await page.$$eval("#timeline .row i", (all) => all.map((it) => parseFloat(it.style.width)));
-    assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
+    assert.ok(widths.length === 3 && widths[0] > 25 && widths[2] > 50, `${widths}`);
+    // The attempt before the retry has a pale bar.
+    assert.deepEqual(await page.$$eval("#timeline .row i", (all) => all.map((it) => it.className)), ["", "before bad", ""]);
     await says(page, "#timeline .moments", "retried");
     // Many equal lines are one line that opens.
     assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: the step has no undo step");

@@ -39,6 +39,7 @@ for (const [shape, options] of SHAPES) {
     await field(page, 1, '"Hello');
     await press(page, "Allow with these arguments", "#questions");
     await says(page, "#questions .input .wrong", "The value is not JSON");
+    assert.equal(await text(page, "#questions [aria-label=Changes]"), "");
     await field(page, 1, '"Hello."');
     // JSON is the second choice. The server rejects arguments that do not fit.
     await press(page, "Edit as JSON", "#questions");

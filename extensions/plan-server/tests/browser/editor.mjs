@@ -203,21 +203,57 @@ await test("a text that is not empty", () => stubbed({}, async (stub) => {
 await test("the graph of a plan with errors states no effects", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   const node = (path, kind, y) => `<g class="node ${kind}" data-path="${path}"><rect class="box" x="9" y="${y}" width="90" height="44"/><text class="id">${path}</text></g>`;
-  const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("inbox", "acts", 9)}${node("room", "waits", 99)}</svg>`;
+  const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">${node("inbox", "acts", 9)}${node("room", "waits", 99)}${node("back", "acts undo", 149)}</svg>`;
   let said = { dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", step: "room", labels: [] }], plan: null, draft };
   await page.setRequestInterception(true);
   page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json", body: JSON.stringify(said) }) : request.continue()));
   await put(page, "[1]");
-  await drawn(page, 2);
-  assert.deepEqual(await page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent)), ["waits for a value", "has errors"]);
-  const [neutral, stroke] = await page.evaluate(() => [getComputedStyle(document.body).getPropertyValue("--not-started"), getComputedStyle(document.querySelector('#picture [data-path="inbox"]')).getPropertyValue("--tone")]);
-  assert.equal(stroke, neutral);
+  await drawn(page, 3);
+  assert.deepEqual(await page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent)), ["waits for a value", "undoes a step", "has errors"]);
+  const tone = (selector, name = "--tone") => page.$eval(selector, (it, name) => getComputedStyle(it).getPropertyValue(name), name);
+  for (const grey of ["inbox", "back"]) assert.equal(await tone(`#picture [data-path=${grey}]`), await tone("body", "--not-started"));
+  assert.equal(await tone("#picture .legend .undo"), await tone("body", "--not-started"));
   // A text without a graph keeps the graph of an earlier text, whether or not the text is JSON.
   said = { dialect: "x", findings: [{ severity: "error", code: "x", message: "wrong", labels: [] }], plan: null, draft: null };
   await put(page, "{}");
   await says(page, "#picture-old", "This is the graph of an earlier text.");
   assert.doesNotMatch(await text(page, "#picture-old"), /JSON/);
   await close(page);
+}));
+
+await test("the colors are as wide as the text, and the choices are inside", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 1280 });
+  for (const plan of ["[]", "[\n".repeat(60), `[${MAILS}]`, "x".repeat(4000), "[]"]) {
+    await page.evaluate(async (plan) => (await import("/page/editor.js")).replaceText(plan), plan);
+    await says(page, "#findings-count", "error");
+    await wait(page, () => new Set(["text", "colors", "marks"].map((id) => document.getElementById(id).clientWidth)).size === 1);
+  }
+  await page.setViewport({ width: 320, height: 1000 });
+  await choices(page, '[{"id": "a", "too|');
+  const [choice, pane] = await page.$$eval("#complete, .pane", (all) => all.map((it) => it.getBoundingClientRect()).sort((a, b) => a.height - b.height).map(({ right }) => right));
+  assert.ok(choice <= pane, `${choice} of ${pane}`);
+  await says(page, "#spoken", "1 choice: tool.");
+  await close(page);
+}));
+
+await test("all columns of the steps are below the editor", () => stubbed({}, async (stub) => {
+  const step = (path, tool, more) => ({ path, tool, needs: ["reserved_room"], affects: ["released_room", "invitation"], affects_count: 2, ...more });
+  const steps = [step("participants", "contacts_find"), step("reserved_room", "event_book", { undone_by: "released_room" }), step("released_room", "event_cancel", { undoes: "reserved_room" }), step("invitation", "email_send")];
+  for (const width of [1280, 1000, 700]) {
+    const page = await open(stub.url, { width });
+    await put(page, `[${MAILS}]`);
+    await drawn(page, 1);
+    await page.evaluate(async (steps) => (await import("/page/editor.js")).found({ findings: [], plan: { steps, svg: null } }, document.getElementById("text").value, "strict"), steps);
+    assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Steps that a failure blocks"]);
+    const [over, card, editor, graph] = await page.evaluate(() => [document.querySelector("#steps .table"), ...["steps-card", "editor", "picture-card"].map((id) => document.getElementById(id).getBoundingClientRect())].map((it) => (it.localName ? it.scrollWidth - it.clientWidth : it.toJSON())));
+    assert.equal(over, 0, `the columns at ${width} pixels`);
+    assert.ok(card.top > editor.bottom && card.left < editor.left, `${width}: ${JSON.stringify([card, editor])}`);
+    // A wide page has the graph beside the steps. Other pages have the steps in their whole width.
+    assert.equal(card.right < graph.left, width === 1280);
+    assert.equal(card.right >= graph.right, width < 1280);
+    await show(page, `steps-${width}`);
+    await close(page);
+  }
 }));
 
 await test("the editor is the wider column", () => stubbed({}, async (stub) => {

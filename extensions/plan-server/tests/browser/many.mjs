@@ -1,7 +1,7 @@
 // Many runs, many calls and many questions: order, counts, selections, pages and keys.
 
 import assert from "node:assert/strict";
-import { SHAPES, axe, begin, close, looks, open, press, says, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, axe, begin, close, looks, open, press, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const HOUR = 3_600_000;
 const run = (id, more) => ({ id, plan: "mail", state: "done", began: new Date(Date.now() - HOUR).toISOString(), ended: new Date(Date.now() - HOUR + 5000).toISOString(), inputs: {}, error: null, questions: [], waits: [], undone: [], decisions: [], earlier: [], events: [], steps: [], svg: null,
@@ -324,5 +324,61 @@ await test("a screen reader hears the failures once", () => stubbed({ pace: 1 },
   assert.equal(await page.evaluate(() => self.heard.at(-1).split("mailed: failed.").length), 2);
   await press(page, "Sign out");
   await wait(page, () => !document.getElementById("spoken").textContent);
+  await close(page);
+}));
+
+// A list of 300 elements asks 64 questions at one time.
+for (const [shape, options] of SHAPES) await test(`all questions of a step, ${shape}`, () => stubbed({}, async (stub) => {
+  const ask = (count) => Array.from({ length: count }, (_, at) => ({ id: `q${at}`, path: `sent[${at}]`, tool: "send_mail", arguments: { to: `person${at}` }, text: "{}", asked: new Date().toISOString(), settle: () => {} }));
+  stub.runs.set("r0001", run("r0001", { state: "waiting", ended: null, questions: ask(64) }));
+  const page = await open(stub.url, { ...options, at: "#/runs/r0001" });
+  await says(page, "#run-next", "answer 64 questions");
+  await says(page, "#questions h3", "64 calls of send_mail wait in the step sent");
+  await says(page, "#spoken", "64 calls of send_mail wait in sent.");
+  assert.equal(await page.$$eval("#questions tbody tr", (all) => all.length), 64);
+  await press(page, "Answer one by one", "#questions");
+  await says(page, "#questions .hint", "14 more questions follow when these are answered.");
+  await press(page, "Refuse all 64…", "#questions .together");
+  await press(page, "Back", "#questions .together");
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/questions"));
+  await press(page, "Allow all 64", "#questions .together");
+  assert.equal(JSON.parse((await sent).postData()).questions.length, 64);
+  await close(page);
+}));
+
+// The list of all questions has at most 100 questions, so a step may have more of them.
+await test("a part of the questions of a step", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { at: "#/waiting" });
+  await page.setRequestInterception(true);
+  const questions = Array.from({ length: 100 }, (_, at) => ({ run: at < 64 ? "r0001" : "r0002", id: `q${at}`, path: `sent[${at}]`, tool: "send_mail", arguments: {}, text: "{}" }));
+  page.on("request", (request) => (request.url().endsWith("/api/questions") ? request.respond({ status: 200, contentType: "application/json", body: JSON.stringify({ questions, count: 128 }) }) : request.continue()));
+  await page.reload();
+  await says(page, "#inbox h2", "At least 36 calls of send_mail wait in the step sent");
+  await says(page, "#inbox", "Allow these 36");
+  await says(page, "#inbox-more", "28 more questions follow when these are answered.");
+  await page.evaluate(() => (location.hash = "#/runs"));
+  await says(page, "#asks li", "At least 64 calls of send_mail wait in the step sent");
+  await close(page);
+}));
+
+await test("the list of runs has space for names, inputs and errors", () => stubbed({}, async (stub) => {
+  const plan = "Find the last mail of a sender, and reply to the mail after a question to a person";
+  const inputs = { sender: "somebody.with.a.long.name@example.org", subject: "the meeting on Thursday" };
+  stub.runs.set("r0001", run("r0001", { plan, inputs, state: "waiting", ended: null, waits_for: "answer" }));
+  stub.runs.set("r0002", run("r0002", { plan, inputs, state: "running", ended: null, lists: [{ path: "sent", elements: 500, ended: 168, failed: 2 }] }));
+  stub.runs.set("r0003", run("r0003", { plan, inputs, state: "failed", error: { path: "sent", message: "the mailbox has no space left for a message of this size, and refuses all of them" } }));
+  const page = await open(stub.url, { width: 1280, at: "#/runs" });
+  const widths = () => page.$$eval("#runs thead th", (all) => Object.fromEntries(all.map((it) => [it.textContent.replace(/ .$/, ""), it.getBoundingClientRect().width])));
+  await says(page, "#runs", "168 of 500, 2 failed");
+  const all = await widths();
+  assert.ok(all.State < 160 && Math.min(all.Plan, all.Inputs, all.Error) > 200, JSON.stringify(all));
+  await show(page, "widths-of-runs");
+  for (const { state } of stub.runs.values()) {
+    await page.evaluate((state) => (location.hash = `#/runs?state=${state}`), state);
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+    const { State, ...one } = await widths();
+    assert.ok(State < 160 && one.Plan > 250 && one.Inputs > 200, `${state}: ${JSON.stringify({ State, ...one })}`);
+  }
+  assert.deepEqual(await axe(page), []);
   await close(page);
 }));
