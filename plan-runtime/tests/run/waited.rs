@@ -2,7 +2,7 @@
 
 use plan_runtime::journal::Memory;
 use plan_runtime::run::{Decision, Gate, ManualTimer, PendingCall, Throttle, Timer, WaitReason};
-use plan_runtime::{Report, Result, plan, tool};
+use plan_runtime::{Report, Result, Terminal, plan, tool};
 use serde_json::json;
 use std::time::Duration;
 
@@ -59,6 +59,14 @@ plan `plan`: 2 steps in 3.02 s, 2.00 s of them waiting: 2 completed
   paid  pay  completed       0 + 1.02 s  ░░░░░░░               [waited 1.00 s for an answer]
   all   pay  completed  1.02 s + 2.00 s         ░░░░░░███████  (2 calls) [waited 1.00 s for an answer]
   critical path: paid → all, 3.02 s"
+        );
+        // Long bars leave room for the notes.
+        let wide = Terminal::new(120, false).report(&report);
+        let ends = wide.lines().map(|line| line.chars().count());
+        assert_eq!(
+            (ends.clone().count(), ends.max()),
+            (report.to_string().lines().count() + 1, Some(120)),
+            "{wide}"
         );
         assert_eq!(report.waited(), millis(2000));
         assert_eq!(
