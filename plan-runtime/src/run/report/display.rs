@@ -242,8 +242,6 @@ impl Report {
         let plural = if count == 1 { "" } else { "s" };
         let (plan, duration, totals) = (MessageName(self.plan()), Time(self.duration), self.totals);
         let waited = self.long_wait();
-        let waited =
-            waited.map_or_else(String::new, |it| format!(", {} of them waiting", Time(it)));
         let title = format!("plan `{plan}`: {count} step{plural} in {duration}{waited}: {totals}");
         let mut lines = Vec::new();
         for (place, line) in fitted(title, columns).into_iter().enumerate() {
