@@ -212,6 +212,33 @@ fn a_turn_is_no_wait_for_a_person() {
     );
 }
 
+/// A label that has no room beside its bar is below the bar if the bar contains waits.
+#[cfg(feature = "html")]
+#[test]
+fn labels_do_not_cross_waits() {
+    let report = with_gate! { Decision::Allow,
+        step first = Pay { cents: 20 };
+        #[after(first)]
+        step second = Pay { cents: 20 };
+        #[after(second)]
+        step third = Pay { cents: 20 };
+        third
+    };
+    let html = report.to_html();
+    let (_, timeline) = html.split_once("<ol class=\"rows\">").unwrap();
+    let (timeline, _) = timeline.split_once("</ol>").unwrap();
+    let mut labels: Vec<&str> = timeline
+        .split(">1.02 s, waited 1.00 s for an answer<")
+        .collect();
+    labels.pop();
+    let classes = labels.into_iter().map(|before| {
+        let (_, class) = before.rsplit_once("class=\"").unwrap();
+        class.split_once('"').unwrap().0
+    });
+    let classes: Vec<&str> = classes.collect();
+    assert_eq!(classes, ["took", "note more", "took before"]);
+}
+
 /// A wait is drawn and counted, and a refused call is no bar of a tool.
 #[cfg(feature = "html")]
 #[test]
