@@ -442,6 +442,9 @@ fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
         let note = "The row shows 400 of 402 calls, failures first.";
         // Once for people who see the row, and once for a screen reader.
         assert_eq!(row.matches(note).count(), 2 * usize::from(is_cut), "{row}");
+        // Paper has the failed calls of a long list.
+        let rest = format!("and leaves out {count} of {count} calls.");
+        assert!(html.contains(&rest), "{rest}");
     }
 }
 
@@ -470,6 +473,7 @@ fn failed_elements_are_at_the_top() {
     assert!(calls.starts_with("><li class=\"bad\">"), "{calls}");
     assert!(calls.contains("the <code>line</code> is busy"), "{calls}");
     assert!(html.contains("<rect class=\"bad\""));
+    assert!(!html.contains("The print has only"));
 }
 
 #[test]

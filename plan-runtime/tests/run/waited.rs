@@ -2,7 +2,7 @@
 
 use plan_runtime::journal::Memory;
 use plan_runtime::run::{Decision, Gate, ManualTimer, PendingCall, Throttle, Timer, WaitReason};
-use plan_runtime::{Report, Result, plan, tool};
+use plan_runtime::{Report, Result, Terminal, plan, tool};
 use serde_json::json;
 use std::time::Duration;
 
@@ -59,6 +59,14 @@ plan `plan`: 2 steps in 3.02 s, 2.00 s of them waiting: 2 completed
   paid  pay  completed       0 + 1.02 s  ░░░░░░░               [waited 1.00 s for an answer]
   all   pay  completed  1.02 s + 2.00 s         ░░░░░░███████  (2 calls) [waited 1.00 s for an answer]
   critical path: paid → all, 3.02 s"
+        );
+        // Long bars leave room for the notes.
+        let wide = Terminal::new(120, false).report(&report);
+        let ends = wide.lines().map(|line| line.chars().count());
+        assert_eq!(
+            (ends.clone().count(), ends.max()),
+            (report.to_string().lines().count() + 1, Some(120)),
+            "{wide}"
         );
         assert_eq!(report.waited(), millis(2000));
         assert_eq!(
@@ -202,6 +210,33 @@ fn a_turn_is_no_wait_for_a_person() {
             .ends_with("(2 calls) [waited 990 ms for its turn]"),
         "{report}"
     );
+}
+
+/// A label that has no room beside its bar is below the bar if the bar contains waits.
+#[cfg(feature = "html")]
+#[test]
+fn labels_do_not_cross_waits() {
+    let report = with_gate! { Decision::Allow,
+        step first = Pay { cents: 20 };
+        #[after(first)]
+        step second = Pay { cents: 20 };
+        #[after(second)]
+        step third = Pay { cents: 20 };
+        third
+    };
+    let html = report.to_html();
+    let (_, timeline) = html.split_once("<ol class=\"rows\">").unwrap();
+    let (timeline, _) = timeline.split_once("</ol>").unwrap();
+    let mut labels: Vec<&str> = timeline
+        .split(">1.02 s, waited 1.00 s for an answer<")
+        .collect();
+    labels.pop();
+    let classes = labels.into_iter().map(|before| {
+        let (_, class) = before.rsplit_once("class=\"").unwrap();
+        class.split_once('"').unwrap().0
+    });
+    let classes: Vec<&str> = classes.collect();
+    assert_eq!(classes, ["took", "note more", "took before"]);
 }
 
 /// A wait is drawn and counted, and a refused call is no bar of a tool.

@@ -696,6 +696,7 @@ struct WhenOpen;
 
 impl Gate for WhenOpen {
     async fn ask(&self, _: PendingCall) -> Decision {
+        smol::Timer::after(Duration::from_millis(300)).await;
         if OPEN.get() {
             Decision::Allow
         } else {
@@ -733,6 +734,8 @@ fn decisions_that_failed_are_made_again<P: Place>() {
                 .error()
                 .map(ToString::to_string);
             assert_eq!(error.unwrap(), "was refused: closed");
+            let report = report.to_string();
+            assert!(report.contains(" of them waiting: 1 failed"), "{report}");
         }
         at(&db, &toolbox, &shop).retry_failed(id).unwrap();
     }
@@ -741,6 +744,10 @@ fn decisions_that_failed_are_made_again<P: Place>() {
     for (id, output) in [("list", 3), ("if", 1), ("gate", 4)] {
         assert_eq!(db.output_now(id).unwrap(), Some(json!(output)), "{id}");
     }
+    // The retry has removed the wait for the first answer.
+    let report = at(&db, &toolbox, &shop).report("gate").unwrap().to_string();
+    let waits = " of them waiting, without calls that a retry repeated: 1 completed";
+    assert!(report.contains(waits), "{report}");
 }
 
 /// Gives another number each time.

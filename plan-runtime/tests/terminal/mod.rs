@@ -122,11 +122,30 @@ fn a_wide_terminal_breaks_no_line() {
     let (title, rest) = shown.split_once('\n').unwrap();
     let (header, rows) = rest.split_once('\n').unwrap();
     assert!(header.contains("start + time"), "{header}");
-    assert_eq!(format!("{title}\n{rows}"), report().to_string());
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace().filter(|it| !it.contains('█'));
+        words.map(str::to_owned).collect()
+    };
+    let shown = format!("{title}\n{rows}");
+    assert_eq!(words(&shown), words(&report().to_string()));
+    assert_eq!(shown.lines().count(), report().to_string().lines().count());
     assert_eq!(
         terminal.findings(&findings(), "plan.json").lines().count(),
         findings().render("plan.json").lines().count()
     );
+}
+
+/// The bar of the last step ends at the end of the line, or after 60 columns of bars. In a log, the bars have 20 columns.
+#[test]
+fn bars_take_the_rest_of_the_line() {
+    let end = |text: String| {
+        let mut lines = text.lines();
+        lines.find(|it| it.contains("refunded")).unwrap().width()
+    };
+    let shown =
+        [70, 80, 120, 1_000].map(|columns| end(Terminal::new(columns, false).report(&report())));
+    assert_eq!(shown, [70, 80, 46 + 60, 46 + 60]);
+    assert_eq!(end(report().to_string()), 46 + 20);
 }
 
 /// A message keeps its words and its indentation.

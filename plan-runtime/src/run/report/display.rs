@@ -9,8 +9,9 @@ use plan_graph::Time;
 use std::fmt;
 use std::time::Duration;
 
-/// The width of the bar of the whole run, in characters, and the least width of a short bar.
+/// The width of the bar of the whole run in a log, its largest width in a terminal, and the least width of a short bar.
 const BAR: usize = 20;
+const LONGEST_BAR: usize = 60;
 const LEAST_BAR: usize = 5;
 /// The number of spaces before a column.
 const GAP: usize = 2;
@@ -90,12 +91,18 @@ impl Widths {
             bar: 0,
         };
         let room = columns.saturating_sub(widths.before_bar());
-        let has_bars = rows.iter().any(|row| row.times.0.is_some());
-        widths.bar = if has_bars && room >= LEAST_BAR {
-            room.min(BAR)
-        } else {
-            0
-        };
+        let bars = rows.iter().filter(|row| row.times.0.is_some());
+        if room >= LEAST_BAR && bars.clone().next().is_some() {
+            let longest = if columns == usize::MAX {
+                BAR
+            } else {
+                LONGEST_BAR
+            };
+            // A bar leaves room for the notes that fit beside a short bar.
+            let beside = bars.map(|row| room.saturating_sub(width(&row.note) + GAP));
+            let beside = beside.filter(|rest| (BAR..room - GAP).contains(rest)).min();
+            widths.bar = beside.unwrap_or(room).min(longest);
+        }
         let mut excess = (widths.before_bar() - GAP).saturating_sub(columns);
         for (column, least) in [
             (&mut widths.tool, 3),
@@ -235,8 +242,6 @@ impl Report {
         let plural = if count == 1 { "" } else { "s" };
         let (plan, duration, totals) = (MessageName(self.plan()), Time(self.duration), self.totals);
         let waited = self.long_wait();
-        let waited =
-            waited.map_or_else(String::new, |it| format!(", {} of them waiting", Time(it)));
         let title = format!("plan `{plan}`: {count} step{plural} in {duration}{waited}: {totals}");
         let mut lines = Vec::new();
         for (place, line) in fitted(title, columns).into_iter().enumerate() {

@@ -65,6 +65,8 @@ pub struct Report {
     steps: Vec<StepReport>,
     totals: Totals,
     critical: Vec<usize>,
+    /// `true` if a retry may have removed attempts and their waits.
+    pub(super) is_retried: bool,
     #[cfg(feature = "html")]
     recorded: Keeps,
 }
@@ -76,6 +78,7 @@ crate::print::visible_debug!(struct Report {
     steps,
     totals,
     critical,
+    is_retried,
     #[cfg(feature = "html")]
     recorded,
 });
@@ -180,6 +183,7 @@ impl Report {
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
             critical,
+            is_retried: false,
             plan,
             steps,
         }

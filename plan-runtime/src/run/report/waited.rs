@@ -182,16 +182,26 @@ impl Report {
         has(|it| matches!(it, Status::Waiting)) && !has(|it| matches!(it, Status::Running))
     }
 
-    /// Returns the total time of the run's waits for answers of gates and for values from outside, outside all calls.
+    /// Returns the total time of the run's waits for answers of gates and for values from outside, outside all calls. After a
+    /// retry of a failed run, the total leaves out the waits of the removed attempts.
     pub fn waited(&self) -> Duration {
         let mut times = Times::default();
         times.add_plan(self, Duration::ZERO, &WaitReason::is_outside);
         total(&times.only_waits())
     }
 
-    /// Returns the time of long waits for people.
-    pub(super) fn long_wait(&self) -> Option<Duration> {
-        Some(self.waited()).filter(|waited| *waited >= LEAST)
+    /// Returns the time of long waits for people: `, 3 min 5 s of them waiting`. Short waits give an empty string.
+    pub(super) fn long_wait(&self) -> String {
+        let waited = self.waited();
+        if waited < LEAST {
+            return String::new();
+        }
+        let without = if self.is_retried {
+            ", without calls that a retry repeated"
+        } else {
+            ""
+        };
+        format!(", {} of them waiting{without}", Time(waited))
     }
 }
 

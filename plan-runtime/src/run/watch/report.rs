@@ -40,7 +40,8 @@ impl Watch<'_> {
         let steps: Vec<_> = steps.collect();
         let took = took.unwrap_or_else(|| now.saturating_sub(began));
         let critical = critical(plan, graph.needs(), &steps);
-        let report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
+        let mut report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
+        report.is_retried = self.run.times_retried() > 0;
         #[cfg(feature = "html")]
         let report = report.recorded(self.keeps);
         Some(report)

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// The largest number of listed attempts of a step.
 const ATTEMPTS: usize = 200;
+/// The largest number of attempts that a printed page has in full. It has only the failures of a longer list.
+const PRINTED: usize = 20;
 /// The least time of a step before and after its calls that has its own row.
 const REST: Duration = Duration::from_millis(10);
 
@@ -165,15 +167,25 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
         return;
     }
     let open = step.is_open().then(|| step.status.name());
+    let (bad, good): (Vec<_>, Vec<_>) = attempts.iter().partition(|it| it.error.is_some());
+    let (all, printed) = (attempts.len(), bad.len().min(ATTEMPTS));
     html.tag("ol").attr("class", "attempts").inside(|list| {
-        let (bad, good): (Vec<_>, Vec<_>) = attempts.iter().partition(|it| it.error.is_some());
         for attempt in bad.into_iter().chain(good).take(ATTEMPTS) {
             write_attempt(list, page, attempt, open);
         }
     });
-    let more = attempts.len().saturating_sub(ATTEMPTS);
-    if more > 0 {
-        write_hint(html, format_args!("… and {more} more"));
+    let mut hint = |class, hint| html.tag("p").attr("class", class).text(hint);
+    if all > PRINTED {
+        hint(
+            "hint rest",
+            format!(
+                "The print has only failed calls, and leaves out {} of {all} calls.",
+                all - printed
+            ),
+        );
+    }
+    if all > ATTEMPTS {
+        hint("hint screen", format!("… and {} more", all - ATTEMPTS));
     }
 }
 

@@ -315,10 +315,7 @@ impl Page<'_> {
                 facts.text(" in ");
                 facts.tag("strong").text(Time(report.duration));
             }
-            if let Some(waited) = report.long_wait() {
-                facts.text(format_args!(", {} of them waiting", Time(waited)));
-            }
-            facts.text(", started ");
+            facts.text(format_args!("{}, started ", report.long_wait()));
             write_time(facts, report.started_at);
         });
         header.tag("ul").attr("class", "totals").inside(|list| {

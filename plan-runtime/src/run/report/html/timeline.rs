@@ -40,7 +40,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
             let line = line.attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
         }
-        for tick in ticks(axis.whole) {
+        let ticks = ticks(axis.whole).into_iter();
+        for tick in ticks.filter(|tick| axis.has_room(*tick)) {
             let x = Share(tick, axis.whole).to_string();
             let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
@@ -103,6 +104,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     };
     let pieces = pieces(report, ended);
     let (lanes, count) = lanes(&pieces);
+    let took = took(report).unwrap_or_default();
+    let place = place(&took, (started, ended), &pieces, axis);
     // Hidden from screen readers, since the row contains this text.
     let track = row.tag("svg").attr("class", "track");
     let track = track.attr("aria-hidden", true).attr("width", "100%");
@@ -122,35 +125,40 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
                 write_bar(track, "waits", *wait, (lane, count), axis);
             }
         }
-        write_took(track, report, (started, ended), axis);
+        if let Some((class, x, dx)) = &place {
+            let text = track.tag("text").attr("class", class);
+            let text = text.attr("x", x).attr("y", "50%").attr("dx", dx);
+            text.text(&took);
+        }
     });
-    if let Some(left_out) = left_out(report) {
+    let below = place.is_none().then_some(took);
+    for note in below.into_iter().chain(left_out(report)) {
         row.text(" ");
-        row.tag("span").attr("class", "note more").text(left_out);
+        row.tag("span").attr("class", "note more").text(note);
     }
 }
 
-/// Writes the duration of a step: after its bar, before its bar, or into its bar if there is no room beside the bar.
-fn write_took(
-    track: &mut Html,
-    report: &StepReport,
+/// Returns the class and the position of a step's duration: after its bar, before its bar, or in its bar if there is no room beside the bar. A bar with the
+/// frames of waits has no room for text.
+fn place(
+    took: &str,
     (started, ended): (Duration, Duration),
+    pieces: &[Piece],
     axis: &Axis,
-) {
+) -> Option<(&'static str, Share, i32)> {
+    let has_waits = |piece: &Piece| piece.class == "waits" || !piece.waits.is_empty();
     let (started, ended, whole) = (axis.at(started), axis.at(ended), axis.whole);
-    let took = took(report).unwrap_or_default();
     let room = 20.0_f64.max(took.len() as f64 * LETTER);
     let (start, end) = (Share(started, whole), Share(ended, whole));
-    let (class, x, dx) = if end.percent() <= 100.0 - room {
-        ("took", end, 6)
+    if end.percent() <= 100.0 - room {
+        Some(("took", end, 6))
     } else if start.percent() >= room {
-        ("took before", start, -6)
+        Some(("took before", start, -6))
+    } else if pieces.iter().any(has_waits) {
+        None
     } else {
-        ("took inside", start, 6)
-    };
-    let text = track.tag("text").attr("class", class);
-    let text = text.attr("x", x).attr("y", "50%").attr("dx", dx);
-    text.text(took);
+        Some(("took inside", start, 6))
+    }
 }
 
 /// Draws a rectangle between two times, in a lane of a track.
@@ -299,6 +307,15 @@ impl Axis {
         time.saturating_sub(left_out.sum())
     }
 
+    /// Returns `true` if no line of a gap crosses the label of a tick.
+    fn has_room(&self, tick: Duration) -> bool {
+        let share = |time| Share(time, self.whole).percent();
+        let room = (label(tick).len() + 1) as f64 * LETTER;
+        let from = share(tick);
+        let mut gaps = self.gaps.iter().map(|(gap, _)| share(self.at(*gap)));
+        !gaps.any(|gap| from < gap && gap < from + room)
+    }
+
     /// Returns the time that the axis leaves out.
     fn idle(&self) -> Duration {
         self.gaps.iter().map(|(from, until)| *until - *from).sum()
@@ -387,6 +404,9 @@ mod tests {
             (at(400), at(410), axis.whole),
             (seconds(11), seconds(21), seconds(21))
         );
+        // The line at 10 s crosses the label of 9 s.
+        let has_room = [0, 9, 10, 15].map(|tick| axis.has_room(seconds(tick)));
+        assert_eq!(has_room, [true, false, true, true]);
         // A short gap stays.
         let axis = Axis::of(spans(&[(1, 10), (15, 20)]), seconds(20));
         assert_eq!(
