@@ -18,7 +18,7 @@ impl Passed<'_> {
         self.read.known.place(self.at)
     }
 
-    /// Returns the text of a reference without siblings in its list.
+    /// Returns a reference without siblings in its list, as JSON.
     pub(super) fn alone_in_list(&self) -> Option<String> {
         let (text, place) = (self.read.known.text, self.place());
         let before = text.get(..place.start)?.trim_end();
@@ -154,7 +154,7 @@ impl Passed<'_> {
         Some(read.known.unchecked(self.place(), message).help(help))
     }
 
-    /// Returns the note for a value of the plan that replaces a missing one and does not fit.
+    /// Returns the note for a replacement that does not fit.
     fn replacement(&self, replacement: &Replacement) -> Result<Option<Note>, TooMuchWork> {
         let mut takes = Cow::Borrowed(self.takes);
         for _ in 0..replacement.lists {
