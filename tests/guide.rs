@@ -341,9 +341,9 @@ plan-runtime/src/dynamic/check/narrow.rs MOST_BRANCHES: suggestions
 plan-runtime/src/dynamic/check/narrow.rs MOST_LISTED: suggestions
 plan-runtime/src/dynamic/check/narrow.rs MOST_MEMBERS: suggestions
 plan-runtime/src/dynamic/check/unordered.rs MOST_NAMED: steps in a message
+plan-runtime/src/dynamic/check/value/message.rs MOST_COUNTED: values in a message
+plan-runtime/src/dynamic/check/value/message.rs MOST_READ: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions
-plan-runtime/src/dynamic/check/value/mod.rs MOST_COUNTED: values in a message
-plan-runtime/src/dynamic/check/value/mod.rs MOST_READ: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_REMEMBERED: a cache
 plan-runtime/src/dynamic/dialects/reading/counts.rs MOST_SEARCHES: suggestions
 plan-runtime/src/dynamic/dialects/reading/cycle.rs MOST_NAMED: steps in a message

@@ -162,21 +162,18 @@ impl<T, P, W> PathCursor<Option<T>, P, W> {
 }
 
 /// The kind of an `Option`. The trait takes the position by value, so rustc prefers it over [`AtValue`].
-pub trait AtOption<T> {
+pub trait AtOption<T>: Sized {
     /// Returns the kind of an `Option`, which has no accessible parts.
-    fn plan_kind(self) -> Unwrapping<MaybeAbsent, T>;
-    /// Returns the value of the reference.
-    fn plan_value(self) -> Passed<MaybeAbsent, T>;
-}
-
-impl<T> AtOption<T> for &Option<T> {
     fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
         unreachable()
     }
+    /// Returns the value of the reference.
     fn plan_value(self) -> Passed<MaybeAbsent, T> {
         unreachable()
     }
 }
+
+impl<T> AtOption<T> for &Option<T> {}
 
 /// Marks a list that is always present.
 pub struct AList;
@@ -206,29 +203,26 @@ indexed! {
 }
 
 /// The value of untyped JSON. The trait takes the position by value, so rustc prefers it over [`AtValue`].
-pub trait AtJson {
+pub trait AtJson: Sized {
     /// Returns the value of the reference.
-    fn plan_value(self) -> Passed<UntypedJson, Value>;
-}
-
-impl AtJson for PathCursor<Value> {
     fn plan_value(self) -> Passed<UntypedJson, Value> {
         unreachable()
     }
 }
 
-impl AtJson for &Value {
-    fn plan_value(self) -> Passed<UntypedJson, Value> {
-        unreachable()
-    }
-}
+impl AtJson for PathCursor<Value> {}
+impl AtJson for &Value {}
 
 /// The kind of any other type. The trait takes a reference to the position, so rustc tries it last.
 pub trait AtValue<T> {
     /// Returns the kind of a value with accessible parts.
-    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T>;
+    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T> {
+        unreachable()
+    }
     /// Returns the value of the reference.
-    fn plan_value(&self) -> Passed<AlwaysPresent, T>;
+    fn plan_value(&self) -> Passed<AlwaysPresent, T> {
+        unreachable()
+    }
     /// Returns the value, for access to an element.
     #[must_use]
     fn plan_length<'a>(&self, _: PathCursor<AnyLength>) -> &'a T {
@@ -236,23 +230,8 @@ pub trait AtValue<T> {
     }
 }
 
-impl<T, P, W> AtValue<T> for PathCursor<T, P, W> {
-    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T> {
-        unreachable()
-    }
-    fn plan_value(&self) -> Passed<AlwaysPresent, T> {
-        unreachable()
-    }
-}
-
-impl<T> AtValue<T> for &T {
-    fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T> {
-        unreachable()
-    }
-    fn plan_value(&self) -> Passed<AlwaysPresent, T> {
-        unreachable()
-    }
-}
+impl<T, P, W> AtValue<T> for PathCursor<T, P, W> {}
+impl<T> AtValue<T> for &T {}
 
 /// The number of elements of a list.
 pub trait Length {

@@ -9,18 +9,16 @@ use std::panic::catch_unwind;
 /// The field of an output.
 #[track_caller]
 pub(super) const fn output(shape: TypeShape, ident: &'static str) -> &'static Field {
-    let field = match shape {
-        TypeShape::Struct(fields) => find(fields, ident),
-        TypeShape::Opaque | TypeShape::Enum(..) => None,
-    };
-    match field {
-        Some(field) => field,
-        None => fail(&[
-            "`",
-            ident,
-            "` is not in the `Shape` of its type, so a reference cannot reach it\nhelp: if a struct with `#[shape(remote = …)]` leaves it out, add it there, or write a computed value",
-        ]),
+    if let TypeShape::Struct(fields) = shape
+        && let Some(field) = find(fields, ident)
+    {
+        return field;
     }
+    fail(&[
+        "`",
+        ident,
+        "` is not in the `Shape` of its type, so a reference cannot reach it\nhelp: if a struct with `#[shape(remote = …)]` leaves it out, add it there, or write a computed value",
+    ])
 }
 
 /// The field of an output, if a test can read it.
@@ -56,22 +54,25 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) -> 
         ])
     }
     match field.output {
-        FieldPlace::Key(_) | FieldPlace::Index(_) | FieldPlace::Inner => {}
         FieldPlace::Flattened if last => fail(&[
             "`",
             ident,
             "` is flattened (`#[serde(flatten)]`), so it is not a separate value in JSON\nhelp: refer to one of its fields",
         ]),
-        FieldPlace::Flattened => {}
-        FieldPlace::LeftOut(attribute) => fail(&[
-            "`",
-            ident,
-            "` is not in the JSON of the output: `",
-            attribute,
-            "` omits it from the JSON",
-        ]),
+        FieldPlace::LeftOut(attribute) => left_out(ident, attribute),
+        place => place,
     }
-    field.output
+}
+
+#[track_caller]
+const fn left_out(ident: &str, attribute: &str) -> ! {
+    fail(&[
+        "`",
+        ident,
+        "` is not in the JSON of the output: `",
+        attribute,
+        "` omits it from the JSON",
+    ])
 }
 
 /// Checks that a reference can lead to a field of an output, and on to its elements.
@@ -146,13 +147,7 @@ pub const fn written(shape: TypeShape, ident: &'static str) {
         && let Some(field) = find(fields, ident)
         && let FieldPlace::LeftOut(attribute) = field.output
     {
-        fail(&[
-            "`",
-            ident,
-            "` is not in the JSON of the output: `",
-            attribute,
-            "` omits it from the JSON",
-        ])
+        left_out(ident, attribute)
     }
 }
 
@@ -232,20 +227,16 @@ pub(super) fn field(reference: Reference, field: &Field) -> Reference {
     reference.absent(match field.omitted {
         Omitted::Never | Omitted::Required => Absent::Error,
         Omitted::Null => Absent::Default(Box::new(Value::Null)),
-        Omitted::Default(default) => made(default),
+        // A default is computed once for the plan: a plan is data, so printing, comparing and copying it runs no code of the
+        // author. A default that panics counts as missing, since other references of the plan may still be useful.
+        Omitted::Default(default) => match catch_unwind(default) {
+            Ok(value) => Absent::Default(Box::new(value)),
+            Err(payload) => {
+                drop_quietly(payload);
+                Absent::Error
+            }
+        },
     })
-}
-
-/// Computes a default, once for the plan: a plan is data, so printing, comparing and copying it runs no code of the
-/// author. A default that panics counts as missing, since other references of the plan may still be useful.
-fn made(default: fn() -> Value) -> Absent {
-    match catch_unwind(default) {
-        Ok(value) => Absent::Default(Box::new(value)),
-        Err(payload) => {
-            drop_quietly(payload);
-            Absent::Error
-        }
-    }
 }
 
 /// Returns the position of a literal's field. `variant` is the last name of the literal's path.
@@ -448,12 +439,9 @@ pub(super) const fn fail(pieces: &[&str]) -> ! {
         if length + piece.len() > buffer.len() {
             break;
         }
-        let mut j = 0;
-        while j < piece.len() {
-            buffer[length] = piece[j];
-            length += 1;
-            j += 1;
-        }
+        let (_, rest) = buffer.split_at_mut(length);
+        rest.split_at_mut(piece.len()).0.copy_from_slice(piece);
+        length += piece.len();
         i += 1;
     }
     match std::str::from_utf8(buffer.split_at(length).0) {

@@ -50,7 +50,8 @@ pub(super) fn inputs(
     outer: &CallContext,
     inputs: Vec<StoredValue>,
 ) -> Vec<StoredValue> {
-    let Some(durable) = run.durable.as_ref().filter(|_| outer.computes()) else {
+    let is_computed = outer.called().is_some_and(|plan| plan.computes);
+    let Some(durable) = run.durable.as_ref().filter(|_| is_computed) else {
         return inputs;
     };
     let key = outer.key_inside(None) + INPUTS;

@@ -2,8 +2,7 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
-use crate::dynamic::json_node::outside;
-use crate::dynamic::schema::{TooMuchWork, Type, Types, Work, same};
+use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
 use crate::resolve::describe;
@@ -17,33 +16,6 @@ pub(super) enum CheckedValue<'a> {
     Template(&'a Template, usize, KnownOutputs<'a>),
     /// JSON outside of the document.
     Json(&'a Value),
-}
-
-/// A reference in the arguments of a call, with its type and the type of its position.
-#[derive(Clone, Copy)]
-pub(super) struct Passed<'m> {
-    pub(super) known: KnownOutputs<'m>,
-    /// The position of the reference among the templates.
-    pub(super) at: usize,
-    pub(super) reference: &'m Reference,
-    pub(super) given: &'m Given<'m>,
-    /// The type of the position.
-    pub(super) takes: &'m Type<'m>,
-}
-
-impl Passed<'_> {
-    pub(super) fn place(&self) -> Range<usize> {
-        self.known.place(self.at)
-    }
-
-    /// Returns the text of a reference without siblings in its list.
-    pub(super) fn alone_in_list(&self) -> Option<String> {
-        let (text, place) = (self.known.text, self.place());
-        let before = text.get(..place.start)?.trim_end();
-        let after = text.get(place.end..)?.trim_start();
-        let is_alone = before.ends_with('[') && after.starts_with(']');
-        is_alone.then(|| outside(text.get(place)?))?
-    }
 }
 
 pub(super) enum ValueKind<'a> {
@@ -139,7 +111,7 @@ impl<'a> CheckedValue<'a> {
                 },
                 Template::Text(_) => ValueKind::Text,
                 Template::Test(test) => ValueKind::Test(test),
-                Template::Reference(reference) => match known.found(reference) {
+                Template::Reference(reference) => match known.reference(reference).found() {
                     Ok(found) => ValueKind::Reference(reference, Box::new(found)),
                     // The reference has a finding already.
                     Err(_) => ValueKind::Unknown,

@@ -1,15 +1,15 @@
 //! Suggested replacements, in the dialect of the document.
 
-use super::checked_value::{CheckedValue, Passed, ValueKind};
-use super::outputs::{KnownOutputs, Outputs};
+use super::checked_value::{CheckedValue, ValueKind};
+use super::outputs::{KnownReference, Outputs};
 use super::unresolved::Break;
-use super::value::{MOST_READ, ValueCheck};
+use super::value::{MOST_READ, Passed};
 use crate::dynamic::dialects::reading::is_reference;
 use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
 use crate::dynamic::json_node::outside;
-use crate::dynamic::schema::{Form, Presence, Type, Types};
+use crate::dynamic::schema::{Form, Presence, Type, Types, Work};
 use crate::plan::json::names::reference::{ELSE, OPTIONAL};
-use crate::plan::{Absent, Body, Optional, Part, Reference, Segment, Selector, Source, Template};
+use crate::plan::{Absent, Body, Optional, Part, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::ops::Range;
@@ -21,38 +21,6 @@ const MOST_TRIED: usize = 64;
 const MOST_NAMED: usize = 3;
 
 impl Outputs<'_, '_> {
-    /// Returns a reference as JSON, as the document has it.
-    pub(super) fn as_json(&self, reference: &Reference) -> Option<String> {
-        if self.dialect.rules().places != Places::Nowhere {
-            let text = reference.text();
-            // Nobody reads a long suggestion.
-            return (short(&text) == *text).then(|| quote(&text));
-        }
-        self.object(reference, &reference.path)
-    }
-
-    /// Returns a reference with another path as an object, for a dialect without references in strings.
-    fn object(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
-        let name = self.plan.name_of(reference.source);
-        let to = match reference.source {
-            Source::Step(index) => ReferenceTarget::Step(index, name?),
-            Source::Input(_) => ReferenceTarget::Input(name?),
-            Source::Local(depth) => ReferenceTarget::Local(depth, ""),
-        };
-        let mut form = self.dialect.rules().form(to, path)?;
-        let otherwise = reference.otherwise.as_ref();
-        let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
-        let more = [
-            reference.optional.then(|| (OPTIONAL, "true".to_owned())),
-            otherwise.map(|value| (ELSE, value.to_string())),
-        ];
-        for (name, value) in more.into_iter().flatten() {
-            let end = form.len().checked_sub("}}".len())?;
-            form.insert_str(end, &format!(", {}: {value}", quote(name)));
-        }
-        Some(form)
-    }
-
     /// Returns the reference that a text without marks means, as a value of JSON.
     pub(super) fn unmarked(&self, text: &str) -> Option<String> {
         if text.len() > MOST_READ {
@@ -97,7 +65,7 @@ impl Outputs<'_, '_> {
                         ..
                     },
                     Part::Literal(rest),
-                ] => (self.as_json(first)?, rest.trim()),
+                ] => (self.reference(first).as_json()?, rest.trim()),
                 _ => return None,
             },
             _ => return None,
@@ -107,28 +75,7 @@ impl Outputs<'_, '_> {
         Some(format!(r#"{{"compare": [{left}, "{sign}", {right}]}}"#))
     }
 
-    /// Returns a reference as JSON, or a letter in its place.
-    pub(super) fn as_operand(&self, reference: Option<&Reference>) -> String {
-        let shown = reference.and_then(|reference| self.as_json(reference));
-        shown.unwrap_or_else(|| "a".to_owned())
-    }
-
-    /// Returns a reference with another path as JSON.
-    pub(super) fn with_path(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
-        let style = self.style(reference);
-        if style.is_string() {
-            return Some(quote(&style.write(path)));
-        }
-        self.object(reference, path)
-    }
-
-    /// Returns a name for a new variable that the arguments and the enclosing plan do not use.
-    fn new_variable(&self, arguments: &Range<usize>) -> String {
-        let [first, _] = self.new_variables(arguments);
-        first
-    }
-
-    /// Returns two names for new variables.
+    /// Returns two names for new variables, which the arguments and the enclosing plan do not use.
     pub(super) fn new_variables(&self, arguments: &Range<usize>) -> [String; 2] {
         let arguments = self.text.get(arguments.clone()).unwrap_or_default();
         let is_used = |name: &str| {
@@ -150,27 +97,72 @@ impl Outputs<'_, '_> {
         let mut free = names.into_iter().filter(|name| !is_used(name));
         ["some_value", "other_value"].map(|other| free.next().unwrap_or(other).to_owned())
     }
+}
+
+impl KnownReference<'_, '_> {
+    /// Returns a reference as JSON, as the document has it.
+    pub(super) fn as_json(&self) -> Option<String> {
+        if self.known.dialect.rules().places != Places::Nowhere {
+            let text = self.reference.text();
+            // Nobody reads a long suggestion.
+            return (short(&text) == *text).then(|| quote(&text));
+        }
+        self.object(&self.reference.path)
+    }
+
+    /// Returns a reference with another path as an object, for a dialect without references in strings.
+    fn object(&self, path: &[Segment]) -> Option<String> {
+        let Self { known, reference } = *self;
+        let name = known.plan.name_of(reference.source);
+        let to = match reference.source {
+            Source::Step(index) => ReferenceTarget::Step(index, name?),
+            Source::Input(_) => ReferenceTarget::Input(name?),
+            Source::Local(depth) => ReferenceTarget::Local(depth, ""),
+        };
+        let mut form = known.dialect.rules().form(to, path)?;
+        let otherwise = reference.otherwise.as_ref();
+        let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
+        let more = [
+            reference.optional.then(|| (OPTIONAL, "true".to_owned())),
+            otherwise.map(|value| (ELSE, value.to_string())),
+        ];
+        for (name, value) in more.into_iter().flatten() {
+            let end = form.len().checked_sub("}}".len())?;
+            form.insert_str(end, &format!(", {}: {value}", quote(name)));
+        }
+        Some(form)
+    }
+
+    /// Returns a reference with another path as JSON.
+    pub(super) fn with_path(&self, path: &[Segment]) -> Option<String> {
+        let style = self.style();
+        if style.is_string() {
+            return Some(quote(&style.write(path)));
+        }
+        self.object(path)
+    }
 
     /// Returns the list of an element.
-    pub(super) fn list_around(&self, reference: &Reference) -> Option<String> {
-        let (last, segments) = reference.path.split_last()?;
-        if segments.len() < self.variable(reference).map_or(0, |(_, skipped)| skipped) {
+    pub(super) fn list_around(&self) -> Option<String> {
+        let (last, segments) = self.reference.path.split_last()?;
+        if segments.len() < self.variable().map_or(0, |(_, skipped)| skipped) {
             return None;
         }
-        let found = self.follow(reference, segments).ok()?;
+        let found = self.follow(segments).ok()?;
         let is_element =
             matches!(last.selector, Selector::Index(_)) && found.ty.types() == Types::LIST;
-        let list = self.style(reference).write(segments);
+        let list = self.style().write(segments);
         is_element.then(|| format!("did you mean the whole list, `{list}`?"))
     }
 
     /// Returns the change of a step after which its output is never missing.
-    fn always_there(&self, reference: &Reference) -> Option<String> {
+    fn always_there(&self) -> Option<String> {
+        let Self { known, reference } = *self;
         let Source::Step(index) = reference.source else {
             return None;
         };
-        self.given(reference.source).absent?;
-        let step = self.plan.steps.get(index)?;
+        known.given(reference.source).absent?;
+        let step = known.plan.steps.get(index)?;
         let id = short(&step.id);
         if step.policy.optional == Optional::Whole {
             let help = format!("replace `optional` of `{id}` with a `fallback` in its `policy`");
@@ -179,15 +171,144 @@ impl Outputs<'_, '_> {
         last_branch(&step.body, &id)
     }
 
-    /// Returns the type whose field the last part of a reference is.
-    fn siblings(&self, reference: &Reference) -> Option<Type<'_>> {
-        let (last, segments) = reference.path.split_last()?;
-        if !matches!(last.selector, Selector::Key(_)) {
+    /// Returns the change of a step after which no element of its list is null.
+    pub(super) fn always_in_list(&self) -> Option<String> {
+        let reference = self.reference;
+        let Source::Step(index) = reference.source else {
+            return None;
+        };
+        let step = self
+            .known
+            .plan
+            .steps
+            .get(index)
+            .filter(|_| reference.path.is_empty())?;
+        let id = short(&step.id);
+        let Body::For(each) = &step.body else {
+            return None;
+        };
+        if step.policy.optional == Optional::Each {
+            return Some(format!("remove `\"optional\": \"each\"` from `{id}`"));
+        }
+        last_branch(&each.body, &id)
+    }
+
+    /// Returns the help for a text with a value that may be missing.
+    pub(super) fn instead_in_text(&self, found: &Type<'_>) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there());
+        let (name, variable, value) = self.asked(&(0..0));
+        let variable = variable.trim_matches('"');
+        ways.push(format!(
+            r#"write the text only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
+        ));
+        let kinds = found.types().without(Types::NULL);
+        if kinds != Types::ALL.without(Types::NULL) {
+            ways.extend(self.other_field(&Type::plain(kinds)));
+        }
+        ways.join(", or ")
+    }
+
+    /// Returns the help for a reference outside of arguments that may lead to nothing.
+    pub(super) fn instead_of_value(&self, found: &Break) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there());
+        ways.extend(self.without(found));
+        let (name, variable, value) = self.asked(&(0..0));
+        ways.push(format!(
+            r#"use a step that is null if there is no value: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"value": {variable}}}}}]`"#
+        ));
+        ways.join(", or ")
+    }
+
+    /// Returns the help that lets null replace a missing part, in a dialect with such references.
+    pub(super) fn without(&self, found: &Break) -> Option<String> {
+        if self.style().is_string() {
             return None;
         }
-        let found = self.follow(reference, segments).ok()?;
-        found.absent.is_none().then_some(found.ty)
+        let mut path = self.reference.path.clone();
+        if found.is_missing {
+            let is_last = found.at + 1 == path.len();
+            let part = path.get_mut(found.at)?;
+            part.absent = Absent::Default(Box::default());
+            part.optional |= !is_last;
+            let null = self.object(&path)?;
+            return Some(format!("replace the missing part with null: `{null}`"));
+        }
+        let Some(before) = found.at.checked_sub(1) else {
+            return Some("stop the reference at null: add `\"optional\": true` to it".to_owned());
+        };
+        path.get_mut(before)?.optional = true;
+        let ending = self.object(&path)?;
+        Some(format!("stop the reference at null: `{ending}`"))
     }
+
+    /// Returns the help for a `for` whose list may be missing.
+    pub(super) fn instead_of_list(&self) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there());
+        let (name, variable, value) = self.asked(&(0..0));
+        ways.push(format!(
+            r#"iterate over the list only if it is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
+        ));
+        ways.join(", or ")
+    }
+
+    /// Returns the name of a new variable, the variable as JSON, and the reference as JSON.
+    fn asked(&self, around: &Range<usize>) -> (String, String, String) {
+        let [name, _] = self.known.new_variables(around);
+        let value = self.as_json();
+        let variable = self.known.dialect.variable(self.known.depth(), &name);
+        (name, variable, value.unwrap_or_else(|| "a".to_owned()))
+    }
+
+    /// Returns the suggestion of another field of the object, which is never missing.
+    fn other_field(&self, takes: &Type<'_>) -> Option<String> {
+        let mut path = self.reference.path.clone();
+        let own = path.pop()?.selector;
+        if !matches!(own, Selector::Key(_)) {
+            return None;
+        }
+        let found = self.follow(&path).ok()?;
+        let parent = Some(found.ty).filter(|_| found.absent.is_none())?;
+        let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
+        let fitting = fields(&parent, takes, self.known.work, &|name| {
+            let is_other = own != Selector::Key(name.to_owned());
+            is_other && parent.forms().iter().all(|form| sure(form, name))
+        });
+        path.push(Segment::new(Selector::Key((*fitting.first()?).to_owned())));
+        let other = self.style().write(&path);
+        Some(format!("use another field: `{other}` is always present"))
+    }
+}
+
+/// Returns `true` if a suggestion with this type fits.
+pub(super) fn leads_to(given: &Type<'_>, takes: &Type<'_>, work: &Work) -> bool {
+    let found = given.mismatch(takes, true, work);
+    found.is_ok_and(|found| found.is_none_or(|it| it.is_unknown()))
+}
+
+/// Returns the fields of an object that fit a type.
+fn fields<'a>(
+    given: &Type<'a>,
+    takes: &Type<'_>,
+    work: &Work,
+    allows: &dyn Fn(&str) -> bool,
+) -> Vec<&'a str> {
+    let names = given.forms().iter().flat_map(Form::names);
+    let fits = |name: &&str| {
+        let field = allows(name).then(|| given.property(name)).flatten();
+        field.is_some_and(|ty| {
+            ty.types() != Types::ALL
+                && !ty.types().overlaps(Types::NULL)
+                && leads_to(&ty, takes, work)
+        })
+    };
+    names
+        .take(MOST_TRIED)
+        .filter(fits)
+        .take(MOST_NAMED)
+        .collect()
 }
 
 /// Returns a part of the document with another value in it. The part may be inside of a string.
@@ -199,7 +320,7 @@ fn spliced(before: &str, value: &str, after: &str) -> Option<String> {
 }
 
 /// Returns the change of an `if` after which its value is never missing.
-pub(super) fn last_branch(body: &Body, id: &str) -> Option<String> {
+fn last_branch(body: &Body, id: &str) -> Option<String> {
     let Body::If(branches) = body else {
         return None;
     };
@@ -207,92 +328,15 @@ pub(super) fn last_branch(body: &Body, id: &str) -> Option<String> {
     (!has_last).then(|| format!("give the `if` of `{id}` a last branch without a condition"))
 }
 
-impl KnownOutputs<'_> {
-    /// Returns the help for a text with a value that may be missing.
-    pub(super) fn instead_in_text(&self, reference: &Reference, found: &Type<'_>) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there(reference));
-        let (name, variable, value) = self.asked(reference, &(0..0));
-        let variable = variable.trim_matches('"');
-        ways.push(format!(
-            r#"write the text only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
-        ));
-        let kinds = found.types().without(Types::NULL);
-        if kinds != Types::ALL.without(Types::NULL) {
-            let check = ValueCheck::new("", 0..0, false, self.work);
-            ways.extend(check.other_field(self, reference, &Type::plain(kinds)));
-        }
-        ways.join(", or ")
-    }
-
-    /// Returns the help for a reference outside of arguments that may lead to nothing.
-    pub(super) fn instead_of_value(&self, reference: &Reference, found: &Break) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there(reference));
-        ways.extend(self.without(reference, found));
-        let (name, variable, value) = self.asked(reference, &(0..0));
-        ways.push(format!(
-            r#"use a step that is null if there is no value: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"value": {variable}}}}}]`"#
-        ));
-        ways.join(", or ")
-    }
-
-    /// Returns the help that lets null replace a missing part, in a dialect with such references.
-    pub(super) fn without(&self, reference: &Reference, found: &Break) -> Option<String> {
-        if self.style(reference).is_string() {
-            return None;
-        }
-        let mut path = reference.path.clone();
-        if found.is_missing {
-            let is_last = found.at + 1 == path.len();
-            let part = path.get_mut(found.at)?;
-            part.absent = Absent::Default(Box::default());
-            part.optional |= !is_last;
-            let null = self.object(reference, &path)?;
-            return Some(format!("replace the missing part with null: `{null}`"));
-        }
-        let Some(before) = found.at.checked_sub(1) else {
-            return Some("stop the reference at null: add `\"optional\": true` to it".to_owned());
-        };
-        path.get_mut(before)?.optional = true;
-        let ending = self.object(reference, &path)?;
-        Some(format!("stop the reference at null: `{ending}`"))
-    }
-
-    /// Returns the help for a `for` whose list may be missing.
-    pub(super) fn instead_of_list(&self, reference: &Reference) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there(reference));
-        let (name, variable, value) = self.asked(reference, &(0..0));
-        ways.push(format!(
-            r#"iterate over the list only if it is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
-        ));
-        ways.join(", or ")
-    }
-
-    /// Returns the name of a new variable, the variable as JSON, and the reference as JSON.
-    fn asked(&self, reference: &Reference, around: &Range<usize>) -> (String, String, String) {
-        let name = self.new_variable(around);
-        let value = self.as_json(reference);
-        let variable = self.dialect.variable(self.depth(), &name);
-        (name, variable, value.unwrap_or_else(|| "a".to_owned()))
-    }
-}
-
-impl ValueCheck<'_> {
+impl Passed<'_> {
     /// Returns the help for a required argument that may lead to nothing.
-    pub(super) fn instead_of_absent(&self, passed: &Passed<'_>) -> String {
-        let &Passed {
-            known,
-            reference,
-            takes,
-            ..
-        } = passed;
+    pub(super) fn instead_of_absent(&self) -> String {
+        let read = self.read;
         let mut ways = Vec::new();
-        ways.extend(known.always_there(reference));
-        let (name, variable, value) = known.asked(reference, &self.arguments);
-        let call = self.call_with(passed, &variable);
-        let counts = if known.dialect.rules().wraps() {
+        ways.extend(read.always_there());
+        let (name, variable, value) = read.asked(&self.call.arguments);
+        let call = self.call_with(&variable);
+        let counts = if read.known.dialect.rules().wraps() {
             " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
             ""
@@ -300,34 +344,15 @@ impl ValueCheck<'_> {
         ways.push(format!(
             r#"call the tool only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
-        ways.extend(self.other_field(&known, reference, takes));
+        ways.extend(read.other_field(self.takes));
         ways.join(", or ")
     }
 
-    /// Returns the suggestion of another field of the object, which is never missing.
-    fn other_field(
-        &self,
-        known: &KnownOutputs<'_>,
-        reference: &Reference,
-        takes: &Type<'_>,
-    ) -> Option<String> {
-        let parent = known.siblings(reference)?;
-        let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
-        let mut path = reference.path.clone();
-        let own = path.last()?.selector.clone();
-        let fitting = self.fields(&parent, takes, &|name| {
-            let is_other = own != Selector::Key(name.to_owned());
-            is_other && parent.forms().iter().all(|form| sure(form, name))
-        });
-        *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
-        let other = known.style(reference).write(&path);
-        Some(format!("use another field: `{other}` is always present"))
-    }
-
     /// Returns the members of the call with a variable in place of one argument.
-    pub(super) fn call_with(&self, passed: &Passed<'_>, local: &str) -> String {
-        let (tool, known) = (short(self.tool), passed.known);
-        let (all, part) = (&self.arguments, passed.place());
+    pub(super) fn call_with(&self, local: &str) -> String {
+        let (call, known) = (self.call, self.read.known);
+        let tool = short(call.tool);
+        let (all, part) = (&call.arguments, self.place());
         let is_inside = all.start <= part.start && part.end <= all.end;
         let before = known.text.get(all.start..part.start);
         let after = known.text.get(part.end..all.end);
@@ -337,7 +362,7 @@ impl ValueCheck<'_> {
         {
             return known.dialect.call_of(&tool, &arguments);
         }
-        let place = self.place.borrow();
+        let place = call.place.borrow();
         let is_argument = !place.is_empty() && !place.contains(['.', '[']);
         let argument = if is_argument {
             short(&place)
@@ -347,37 +372,14 @@ impl ValueCheck<'_> {
         known.dialect.call_with(&tool, &argument, local)
     }
 
-    /// Returns the fields of an object that fit a type.
-    fn fields<'a>(
-        &self,
-        given: &Type<'a>,
-        takes: &Type<'_>,
-        allows: &dyn Fn(&str) -> bool,
-    ) -> Vec<&'a str> {
-        let names = given.forms().iter().flat_map(Form::names);
-        let fits = |name: &&str| {
-            let field = allows(name).then(|| given.property(name)).flatten();
-            field.is_some_and(|ty| {
-                ty.types() != Types::ALL
-                    && !ty.types().overlaps(Types::NULL)
-                    && self.leads_to(&ty, takes)
-            })
-        };
-        names
-            .take(MOST_TRIED)
-            .filter(fits)
-            .take(MOST_NAMED)
-            .collect()
-    }
-
     /// Returns the suggestion of a field in place of its object.
-    pub(super) fn fitting_field(&self, passed: &Passed<'_>) -> Option<String> {
-        let (reference, given) = (passed.reference, &passed.given.ty);
+    pub(super) fn fitting_field(&self) -> Option<String> {
+        let (reference, given) = (self.read.reference, &self.given.ty);
         let maybe = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Maybe;
-        let fields = self.fields(given, passed.takes, &|name| {
+        let fields = fields(given, self.takes, self.call.work, &|name| {
             !given.forms().iter().any(|form| maybe(form, name))
         });
-        let style = passed.known.style(reference);
+        let style = self.read.style();
         let written = fields.iter().map(|name| {
             let mut path = reference.path.clone();
             path.push(Segment::new(Selector::Key((*name).to_owned())));
@@ -393,37 +395,37 @@ impl ValueCheck<'_> {
         }
     }
 
+    /// Returns the help that writes a number or a boolean as text.
+    pub(super) fn as_text(&self) -> Option<String> {
+        let rules = self.read.known.dialect.rules();
+        let text = match rules.places {
+            Places::Whole => return None,
+            Places::Anywhere => format!("{}{}", self.read.reference.text(), rules.literal("")),
+            Places::Nowhere => {
+                let value = self.read.as_json()?;
+                format!(r#"{{"text": [{{"value": {value}}}]}}"#)
+            }
+        };
+        Some(format!("write the value as text: `{text}`"))
+    }
+}
+
+impl CheckedValue<'_> {
     /// Returns the help for an object such as `{"$ref": "mail.from"}`, which is a reference in other languages.
-    pub(super) fn as_reference(&self, item: &CheckedValue<'_>) -> Option<String> {
-        let CheckedValue::Template(_, _, known) = item else {
+    pub(super) fn as_reference(&self) -> Option<String> {
+        let CheckedValue::Template(_, _, known) = self else {
             return None;
         };
-        let mut members = item.members();
+        let mut members = self.members();
         let (name, value) = members.next()?;
         if !is_reference(name) || members.next().is_some() {
             return None;
         }
         let reference = match value.kind() {
             ValueKind::String(text) => known.unmarked(text)?,
-            ValueKind::Reference(reference, _) => known.as_json(reference)?,
+            ValueKind::Reference(reference, _) => known.reference(reference).as_json()?,
             _ => return None,
         };
         Some(format!("write the reference as `{reference}`"))
-    }
-}
-
-impl Passed<'_> {
-    /// Returns the help that writes a number or a boolean as text.
-    pub(super) fn as_text(&self) -> Option<String> {
-        let rules = self.known.dialect.rules();
-        let text = match rules.places {
-            Places::Whole => return None,
-            Places::Anywhere => format!("{}{}", self.reference.text(), rules.literal("")),
-            Places::Nowhere => {
-                let value = self.known.as_json(self.reference)?;
-                format!(r#"{{"text": [{{"value": {value}}}]}}"#)
-            }
-        };
-        Some(format!("write the value as text: `{text}`"))
     }
 }

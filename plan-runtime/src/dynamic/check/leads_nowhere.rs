@@ -1,6 +1,6 @@
 //! The findings for references to missing parts.
 
-use super::outputs::{KnownOutputs, Outputs, variable};
+use super::outputs::{KnownReference, variable};
 use super::path::{Given, words};
 use super::reference::first_element;
 use super::unresolved::{Unresolved, UnresolvedReason, Unstated};
@@ -8,7 +8,7 @@ use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Form, Types};
-use crate::plan::{Reference, Segment, Selector, Source, ToolInfo};
+use crate::plan::{Segment, Selector, Source, ToolInfo};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 use std::ops::Range;
@@ -24,9 +24,10 @@ const ENVELOPES: [&str; 8] = [
 /// Names that other languages have for a length.
 const LENGTHS: [&str; 6] = ["length", "len", "size", "count", "length()", "len()"];
 
-impl KnownOutputs<'_> {
+impl<'r> KnownReference<'_, 'r> {
     /// Returns the note for a reference that leads nowhere.
-    pub(super) fn lost(&self, at: usize, reference: &Reference, lost: &Unresolved<'_>) -> Note {
+    pub(super) fn lost(&self, at: usize, lost: &Unresolved<'_>) -> Note {
+        let Self { known, reference } = *self;
         let path = &reference.path;
         let segment = &path[lost.segment];
         let name = match &segment.selector {
@@ -34,8 +35,8 @@ impl KnownOutputs<'_> {
             Selector::Index(index) => format!("[{index}]"),
             Selector::Each => "[*]".to_owned(),
         };
-        let whose = self.whose(reference);
-        let skipped = self.variable(reference).map_or(0, |(_, skipped)| skipped);
+        let whose = self.whose();
+        let skipped = self.variable().map_or(0, |(_, skipped)| skipped);
         let before = lost.segment.saturating_sub(skipped);
         let inside = match words(&path[skipped.min(path.len())..], before).as_str() {
             "" => whose,
@@ -43,7 +44,7 @@ impl KnownOutputs<'_> {
         };
         let given = lost.inside.words();
         if lost.segment < skipped {
-            let pattern = short(self.pattern(reference).unwrap_or_default());
+            let pattern = short(self.pattern().unwrap_or_default());
             let message = match lost.why {
                 UnresolvedReason::NoElement(length) => {
                     let most = counted(length, "element");
@@ -56,7 +57,7 @@ impl KnownOutputs<'_> {
                 }
             };
             let help = "write one name, such as `x`, for the whole value".to_owned();
-            return Note::error(Code::ListOrElement, self.place(at), message).help(help);
+            return Note::error(Code::ListOrElement, known.place(at), message).help(help);
         }
         let code = match lost.why {
             UnresolvedReason::NoList | UnresolvedReason::List => Code::ListOrElement,
@@ -81,9 +82,9 @@ impl KnownOutputs<'_> {
         };
         let (message, help) = match &lost.when {
             Some(when) => (format!("if {when}, {message}"), None),
-            None if lost.segment == 0 && self.is_caught(reference.source) => {
-                let step = short(self.plan.name_of(reference.source).unwrap_or_default());
-                let value = self.with_path(reference, &[]);
+            None if lost.segment == 0 && known.is_caught(reference.source) => {
+                let step = short(known.plan.name_of(reference.source).unwrap_or_default());
+                let value = self.with_path(&[]);
                 let help = value.map(|value| {
                     format!(
                         r#"read the output in a branch: `"pattern": "Ok(x)", "value": {value}`"#
@@ -94,28 +95,28 @@ impl KnownOutputs<'_> {
                 );
                 (message, help)
             }
-            None => (message, self.way_out(reference, lost)),
+            None => (message, self.way_out(lost)),
         };
-        Note::error(code, self.place(at), message).help(help)
+        Note::error(code, known.place(at), message).help(help)
     }
 
     /// Returns the note for a reference that fails in some runs, or whose path no schema describes.
     pub(super) fn unsure(
         &self,
         at: usize,
-        reference: &Reference,
         found: &Given<'_>,
         may_be_missing: bool,
     ) -> Option<Note> {
-        let (written, place) = (short(&reference.text()), self.place(at));
-        let whose = self.whose(reference);
+        let Self { known, reference } = *self;
+        let (written, place) = (short(&reference.text()), known.place(at));
+        let whose = self.whose();
         if let Some(mixed) = &found.mixed {
             let message = format!("`{written}` fails in some runs: in {whose}, {mixed}");
             return Some(Note::error(Code::WrongType, place, message));
         }
         if let Some(found) = found.breaks.as_ref().filter(|_| !may_be_missing) {
             let message = format!("`{written}` may have no value: {}", found.why);
-            let help = self.instead_of_value(reference, found);
+            let help = self.instead_of_value(found);
             return Some(Note::error(Code::MaybeAbsent, place, message).help(help));
         }
         let (message, help) = match found.unstated.as_ref()? {
@@ -126,31 +127,31 @@ impl KnownOutputs<'_> {
                 };
                 (
                     format!("`{written}` is not checked: no schema describes {part}"),
-                    self.stating(reference),
+                    self.stating(),
                 )
             }
             Unstated::Presence(_) if may_be_missing => return None,
-            Unstated::Presence(part) => return Some(self.presence(place, reference, part)),
+            Unstated::Presence(part) => return Some(self.presence(place, part)),
         };
-        Some(self.unchecked(place, message).help(help))
+        Some(known.unchecked(place, message).help(help))
     }
 
     /// Returns the note for a reference to a part whose presence no schema states.
-    pub(super) fn presence(&self, place: Range<usize>, reference: &Reference, part: &str) -> Note {
+    pub(super) fn presence(&self, place: Range<usize>, part: &str) -> Note {
         let message = format!(
             "`{}` is not checked: no schema states whether `{part}` is always present",
-            short(&reference.text())
+            short(&self.reference.text())
         );
-        let whose = self.whose(reference);
-        self.unchecked(place, message).help(format!(
+        let whose = self.whose();
+        self.known.unchecked(place, message).help(format!(
             "if the part is always present, list it in `required` of the schema of {whose}"
         ))
     }
 
     /// Returns the help for a value without a type.
-    pub(super) fn stating(&self, reference: &Reference) -> String {
-        let whose = self.whose(reference);
-        match (self.tool_of(reference), reference.source) {
+    pub(super) fn stating(&self) -> String {
+        let whose = self.whose();
+        match (self.tool(), self.reference.source) {
             (Some(_), _) => format!("state its type in the schema of {whose}"),
             (None, Source::Local(_)) => {
                 format!(
@@ -161,19 +162,20 @@ impl KnownOutputs<'_> {
         }
     }
 
-    fn tool_of(&self, reference: &Reference) -> Option<&ToolInfo> {
-        let Source::Step(index) = reference.source else {
+    fn tool(&self) -> Option<&'r ToolInfo> {
+        let Source::Step(index) = self.reference.source else {
             return None;
         };
-        self.plan.steps.get(index)?.action()?.tool.as_deref()
+        self.known.plan.steps.get(index)?.action()?.tool.as_deref()
     }
 
     /// Returns the notation of references to the same source.
-    pub(super) fn style(&self, reference: &Reference) -> Style {
+    pub(super) fn style(&self) -> Style {
+        let Self { known, reference } = *self;
         let source = reference.source;
-        let rules = self.dialect.rules();
+        let rules = known.dialect.rules();
         // A dialect without references in strings shows them as `plan!` has them.
-        if let Some((name, skipped)) = self.variable(reference)
+        if let Some((name, skipped)) = self.variable()
             && rules.places == Places::Nowhere
         {
             let style = Style::rust(name);
@@ -181,12 +183,12 @@ impl KnownOutputs<'_> {
         }
         // Only references name local values, and a block's inputs are not those of its plan.
         if let Source::Local(_) | Source::Input(_) = source
-            && let Some((name, skipped)) = name_in(self.dialect, reference)
+            && let Some((name, skipped)) = name_in(known.dialect, reference)
             && let Some(style) = (rules.style)(ReferenceTarget::Value(&name), &reference.text())
         {
             return Style { skipped, ..style };
         }
-        let name = self.plan.name_of(source).unwrap_or("value");
+        let name = known.plan.name_of(source).unwrap_or("value");
         let to = match source {
             Source::Step(index) => Some(ReferenceTarget::Step(index, name)),
             Source::Input(_) => Some(ReferenceTarget::Input(name)),
@@ -197,11 +199,11 @@ impl KnownOutputs<'_> {
     }
 
     /// Returns the suggestion for a reference that leads nowhere.
-    fn way_out(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
-        let style = self.style(reference);
-        let path = &reference.path;
+    fn way_out(&self, lost: &Unresolved<'_>) -> Option<String> {
+        let style = self.style();
+        let path = &self.reference.path;
         let follow = |segments: &[Segment]| {
-            let found = self.follow(reference, segments).ok();
+            let found = self.follow(segments).ok();
             found.filter(|found| found.lost.is_none())
         };
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
@@ -222,7 +224,7 @@ impl KnownOutputs<'_> {
                 }
                 fixed.clone_from(path);
             }
-            if let Some(length) = self.length(reference, lost) {
+            if let Some(length) = self.length(lost) {
                 return Some(length);
             }
         }
@@ -231,7 +233,7 @@ impl KnownOutputs<'_> {
                 let forms = lost.inside.forms().iter();
                 let names = forms.flat_map(Form::names).filter(|name| name != wrong);
                 let names: Vec<&str> = names.collect();
-                if !self.work.may_compare(names.len()) {
+                if !self.known.work.may_compare(names.len()) {
                     return None;
                 }
                 if let Some(name) = similar(wrong, names.iter().copied()) {
@@ -262,12 +264,10 @@ impl KnownOutputs<'_> {
             _ => None,
         }
     }
-}
 
-impl Outputs<'_, '_> {
     /// Returns the suggestion for a length that is written as a field.
-    fn length(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
-        let (last, around) = reference.path.split_last()?;
+    fn length(&self, lost: &Unresolved<'_>) -> Option<String> {
+        let (last, around) = self.reference.path.split_last()?;
         let Selector::Key(name) = &last.selector else {
             return None;
         };
@@ -280,9 +280,9 @@ impl Outputs<'_, '_> {
         if !is_length {
             return None;
         }
-        let value = self.with_path(reference, around)?;
+        let value = self.with_path(around)?;
         let length = format!(r#"{{"len": {value}}}"#);
-        if self.dialect.rules().wraps() {
+        if self.known.dialect.rules().wraps() {
             return Some(format!("its length is `{length}`"));
         }
         Some(format!(
@@ -291,25 +291,26 @@ impl Outputs<'_, '_> {
     }
 
     /// `the output of `find``.
-    pub(super) fn whose(&self, reference: &Reference) -> String {
+    pub(super) fn whose(&self) -> String {
+        let Self { known, reference } = *self;
         match reference.source {
             Source::Step(index) => {
-                let step = self.plan.steps.get(index);
-                match (self.tool_of(reference), step) {
+                let step = known.plan.steps.get(index);
+                match (self.tool(), step) {
                     (Some(tool), _) => format!("the output of `{}`", short(&tool.name)),
                     (None, Some(step)) => format!("the output of step `{}`", short(&step.id)),
                     (None, None) => "the output".to_owned(),
                 }
             }
-            Source::Input(index) if self.block.is_some() => {
-                let read = self.block.and_then(|reads| reads.get(index));
+            Source::Input(index) if known.block.is_some() => {
+                let read = known.block.and_then(|reads| reads.get(index));
                 read.map_or_else(String::new, |read| read.whose.clone())
             }
             Source::Input(_) => {
-                let name = self.plan.name_of(reference.source).unwrap_or("value");
+                let name = known.plan.name_of(reference.source).unwrap_or("value");
                 format!("the input `{}`", short(name))
             }
-            Source::Local(_) => match self.variable(reference) {
+            Source::Local(_) => match self.variable() {
                 Some((name, _)) => variable(name),
                 None => "the local value".to_owned(),
             },

@@ -15,7 +15,8 @@ impl Checker<'_, '_> {
         let Template::Reference(reference) = template else {
             return self.written_list(template, at);
         };
-        let Some(found) = known.found(reference).ok().filter(|_| !known.is_broken(at)) else {
+        let read = known.reference(reference);
+        let Some(found) = read.found().ok().filter(|_| !known.is_broken(at)) else {
             return;
         };
         let types = found.ty.types();
@@ -29,7 +30,7 @@ impl Checker<'_, '_> {
                 if !found.ty.is_trusted() && found.ty.beyond().is_none() {
                     let message = format!("a `for` needs a list, but `{written}` may be anything");
                     let note = known.unchecked(known.place(at), message);
-                    let note = note.help(known.stating(reference));
+                    let note = note.help(read.stating());
                     self.add(note);
                 }
                 return;
@@ -46,14 +47,14 @@ impl Checker<'_, '_> {
             let message =
                 format!("a `for` needs a list, but `{written}` may have no value: {absent}");
             let note = Note::error(Code::MaybeAbsent, known.place(at), message);
-            let note = note.help(known.instead_of_list(reference));
+            let note = note.help(read.instead_of_list());
             return self.add(note);
         }
         let words = found.ty.words();
         let message =
             format!("a `for` iterates over a list or an object, but `{written}` is {words}");
         let note = Note::error(Code::ListOrElement, known.place(at), message);
-        let help = known.list_around(reference);
+        let help = read.list_around();
         self.add(note.help(help));
     }
 

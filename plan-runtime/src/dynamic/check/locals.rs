@@ -1,13 +1,11 @@
 //! The types of the variables of a `for` and of patterns.
 
 use super::local::Local;
-use super::outputs::Outputs;
+use super::outputs::{KnownReference, Outputs};
 use super::path::{Given, LeadsNowhere, follow};
 use super::replacement::{Replacement, literal, weight};
 use crate::dynamic::schema::{Type, Types};
-use crate::plan::{
-    Bound, Condition, Entry, For, Key, Path, Reference, Segment, Source, Template, outcome_of,
-};
+use crate::plan::{Bound, Condition, Entry, For, Key, Path, Segment, Source, Template, outcome_of};
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 use serde_json::Value;
@@ -37,80 +35,10 @@ impl<'a, 'c> Outputs<'a, 'c> {
         self.local(depth).map(|local| local.given.clone())
     }
 
-    /// Returns the pattern that binds the first variable of a reference.
-    pub(super) fn pattern(&self, reference: &Reference) -> Option<&'a str> {
-        match reference.source {
-            Source::Local(depth) => Some(self.local(depth)?.pattern),
-            Source::Step(_) | Source::Input(_) => None,
-        }
-    }
-
     /// Returns `true` if a variable in scope has this name.
     pub(super) fn is_bound(&self, name: &str) -> bool {
         let mut locals = std::iter::successors(self.locals, |local| local.around);
         locals.any(|local| local.bound.binds(name))
-    }
-
-    /// Returns the first variable of a reference, and the number of path parts that its pattern takes apart.
-    pub(super) fn variable<'r>(&self, reference: &'r Reference) -> Option<(&'r str, usize)>
-    where
-        'c: 'r,
-    {
-        let Source::Local(depth) = reference.source else {
-            return None;
-        };
-        let (name, rest) = self.local(depth)?.bound.start(reference.path())?;
-        Some((name, reference.path.len() - rest.segments.len()))
-    }
-
-    /// Returns the value at the start of a reference's path, and the number of path parts that the pattern takes apart.
-    fn start(&self, reference: &Reference) -> Result<(Given<'a>, usize), LeadsNowhere<'a>> {
-        // Without fuel, no schema is opened.
-        self.work.spend(1)?;
-        let given = self.given(reference.source);
-        let replaced = given.replaced.iter().map(|other| weight(&other.value));
-        self.work.spend(given.ty.cost() + replaced.sum::<usize>())?;
-        // The problems on the way to the source have findings.
-        let given = Given {
-            absent: given.absent,
-            replaced: given.replaced,
-            present: given.present,
-            ..Given::typed(given.ty)
-        };
-        let Some((name, skipped)) = self.variable(reference).filter(|(_, it)| *it > 0) else {
-            return Ok((given, 0));
-        };
-        let part = Path {
-            optional: false,
-            segments: &reference.path[..skipped],
-            otherwise: None,
-        };
-        let mut part = follow(given, (part, 0), self.work)?;
-        if part.ty.says_null() {
-            part.absent = Some(may_be_null(name));
-        }
-        Ok((part, skipped))
-    }
-
-    /// Returns the value of a reference.
-    pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
-        self.follow(reference, &reference.path)
-    }
-
-    /// Returns the value at this path from the start of a reference.
-    pub(super) fn follow(
-        &self,
-        reference: &Reference,
-        path: &[Segment],
-    ) -> Result<Given<'a>, LeadsNowhere<'a>> {
-        let (given, skipped) = self.start(reference)?;
-        let part = skipped.checked_sub(1).and_then(|last| path.get(last));
-        let rest = Path {
-            optional: part.map_or(reference.optional, |part| part.optional),
-            segments: path.get(skipped..).unwrap_or_default(),
-            ..reference.path()
-        };
-        follow(given, (rest, skipped), self.work)
     }
 
     /// Returns the plan with one more local value in scope.
@@ -283,7 +211,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
     fn of_parts(&self, template: &'a Template) -> Given<'a> {
         let types = match template {
             Template::Reference(reference) => {
-                return match self.found(reference) {
+                return match self.reference(reference).found() {
                     Ok(given) => Given {
                         lost: None,
                         ..given
@@ -327,9 +255,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
         };
         Given::typed(Type::plain(types))
     }
-}
 
-impl<'a> Outputs<'a, '_> {
     /// Returns the type of an object whose named members have these types.
     pub(super) fn of_entries(
         &self,
@@ -360,6 +286,86 @@ impl<'a> Outputs<'a, '_> {
         }
         parts.push(members);
         Type::merged(&parts)
+    }
+}
+
+impl<'a, 'r> KnownReference<'a, 'r> {
+    /// Returns the pattern that binds the first variable of a reference.
+    pub(super) fn pattern(&self) -> Option<&'a str> {
+        match self.reference.source {
+            Source::Local(depth) => Some(self.known.local(depth)?.pattern),
+            Source::Step(_) | Source::Input(_) => None,
+        }
+    }
+
+    /// Returns the first variable of a reference, and the number of path parts that its pattern takes apart.
+    pub(super) fn variable(&self) -> Option<(&'r str, usize)> {
+        let Self { known, reference } = *self;
+        let Source::Local(depth) = reference.source else {
+            return None;
+        };
+        let (name, rest) = known.local(depth)?.bound.start(reference.path())?;
+        Some((name, reference.path.len() - rest.segments.len()))
+    }
+
+    /// Returns the value at the start of a reference's path, and the number of path parts that the pattern takes apart.
+    fn start(&self) -> Result<(Given<'a>, usize), LeadsNowhere<'a>> {
+        let Self { known, reference } = *self;
+        // Without fuel, no schema is opened.
+        known.work.spend(1)?;
+        let given = known.given(reference.source);
+        let replaced = given.replaced.iter().map(|other| weight(&other.value));
+        known
+            .work
+            .spend(given.ty.cost() + replaced.sum::<usize>())?;
+        // The problems on the way to the source have findings.
+        let given = Given {
+            absent: given.absent,
+            replaced: given.replaced,
+            present: given.present,
+            ..Given::typed(given.ty)
+        };
+        let Some((name, skipped)) = self.variable().filter(|(_, it)| *it > 0) else {
+            return Ok((given, 0));
+        };
+        let part = Path {
+            optional: false,
+            segments: &reference.path[..skipped],
+            otherwise: None,
+        };
+        let mut part = follow(given, (part, 0), known.work)?;
+        if part.ty.says_null() {
+            part.absent = Some(may_be_null(name));
+        }
+        Ok((part, skipped))
+    }
+
+    /// Returns the value of a reference.
+    pub(super) fn found(&self) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        self.follow(&self.reference.path)
+    }
+
+    /// Returns the value at this path from the start of a reference.
+    pub(super) fn follow(&self, path: &[Segment]) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        let (given, skipped) = self.start()?;
+        let part = skipped.checked_sub(1).and_then(|last| path.get(last));
+        let rest = Path {
+            optional: part.map_or(self.reference.optional, |part| part.optional),
+            segments: path.get(skipped..).unwrap_or_default(),
+            ..self.reference.path()
+        };
+        follow(given, (rest, skipped), self.known.work)
+    }
+
+    /// Returns the untyped input that the reference reads as a whole.
+    pub(super) fn untyped_input(&self) -> Option<usize> {
+        match self.reference.source {
+            Source::Input(index) if self.reference.path.is_empty() => match self.known.block {
+                Some(reads) => reads.get(index)?.untyped,
+                None => self.known.is_untyped(index).then_some(index),
+            },
+            _ => None,
+        }
     }
 }
 

@@ -360,15 +360,16 @@ impl<'a> Checker<'a, '_> {
         };
         // A policy that reads a step has an error.
         let is_input = matches!(reference.source, Source::Input(_));
-        let Some(found) = known.found(reference).ok().filter(|_| is_input) else {
+        let read = known.reference(reference);
+        let Some(found) = read.found().ok().filter(|_| is_input) else {
             return;
         };
         let name = format!("`{}`", amount.name());
-        if let Some(input) = known.untyped_input(reference) {
+        if let Some(input) = read.untyped_input() {
             let ty = Type::plain(takes.without(Types::OBJECT));
             return self.inputs.expect(input, &ty, known.place(at), name);
         }
-        let (whose, ty) = (known.whose(reference), found.ty);
+        let (whose, ty) = (read.whose(), found.ty);
         let types = ty.types();
         if types.without(takes).is_empty() || ty.is_trusted() || ty.beyond().is_some() {
             return;
@@ -376,7 +377,7 @@ impl<'a> Checker<'a, '_> {
         let note = if types == Types::ALL {
             let message = format!("{name} is {what}, but {whose} may be anything");
             let note = known.unchecked(known.place(at), message);
-            note.help(known.stating(reference))
+            note.help(read.stating())
         } else {
             let message = format!("{name} is {what}, but {whose} is {}", ty.words());
             Note::error(Code::WrongType, known.place(at), message)
@@ -413,8 +414,8 @@ impl<'a> Checker<'a, '_> {
         };
         let arguments = CheckedValue::Template(&action.args, at, self.known);
         let takes = Type::of(schema, self.known.work);
-        let fit = ValueCheck::new(&tool.name, place.clone(), true, self.known.work);
-        let fit = fit.of_call(self.known.place(at));
+        let mut fit = ValueCheck::new(&tool.name, place.clone(), true, self.known.work);
+        fit.arguments = self.known.place(at);
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             if self.known.has_untyped() {
                 fit.inputs(arguments, &takes, self.inputs)?;

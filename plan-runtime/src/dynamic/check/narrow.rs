@@ -1,12 +1,9 @@
 //! Help for a value that fits only in some runs: an `if` or a `for` in the dialect of the document.
 
-use super::checked_value::Passed;
-use super::instead::last_branch;
-use super::outputs::KnownOutputs;
-use super::value::ValueCheck;
+use super::outputs::KnownReference;
+use super::value::Passed;
 use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Types};
-use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
-use crate::resolve::describe::short;
+use crate::plan::{Segment, Selector};
 use serde_json::Value;
 
 /// Maximum number of branches in a help.
@@ -18,30 +15,31 @@ const MOST_LISTED: usize = 64;
 /// Maximum number of members of an object in a help.
 const MOST_MEMBERS: usize = 16;
 
-impl ValueCheck<'_> {
+impl Passed<'_> {
     /// Returns the help for a value that fits only in some runs.
-    pub(super) fn narrowed(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Option<String> {
-        let takes = passed.takes;
+    pub(super) fn narrowed(&self, mismatch: &Mismatch) -> Option<String> {
         match (&*mismatch.place, &mismatch.reason) {
-            ("", Reason::Value { .. }) => self.branches(passed),
-            ("", Reason::Kind { .. }) if takes.types().without(Types::NULL) == Types::STRING => {
-                passed.as_text()
+            ("", Reason::Value { .. }) => self.branches(),
+            ("", Reason::Kind { .. })
+                if self.takes.types().without(Types::NULL) == Types::STRING =>
+            {
+                self.as_text()
             }
             (
                 "[..]",
                 Reason::Kind {
                     given: Types::NULL, ..
                 },
-            ) => Some(self.each_that_is_there(passed)),
-            ("", Reason::Missing { always: false, .. }) => self.with_members(passed),
+            ) => Some(self.each_that_is_there()),
+            ("", Reason::Missing { always: false, .. }) => self.with_members(),
             _ => None,
         }
     }
 
     /// Returns the help with a branch for each value that fits.
-    fn branches(&self, passed: &Passed<'_>) -> Option<String> {
-        let (given, takes) = (&passed.given.ty, passed.takes);
-        let shown = passed.known.as_json(passed.reference)?;
+    fn branches(&self) -> Option<String> {
+        let (given, takes) = (&self.given.ty, self.takes);
+        let shown = self.read.as_json()?;
         let accepts = |value: &Value| {
             let mut forms = takes.forms().iter();
             forms.any(|form| form.types().overlaps(Types::of(value)) && form.allows(value))
@@ -56,7 +54,7 @@ impl ValueCheck<'_> {
             return None;
         }
         let branches = values.iter().map(|value| {
-            let call = self.call_with(passed, &value.to_string());
+            let call = self.call_with(&value.to_string());
             format!(
                 r#"{{"condition": {{"compare": [{shown}, "==", {value}]}}, "then": {{{call}}}}}"#
             )
@@ -68,16 +66,14 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the help with a call for each element that is not null.
-    fn each_that_is_there(&self, passed: &Passed<'_>) -> String {
-        let &Passed {
-            known, reference, ..
-        } = passed;
-        let mut ways: Vec<String> = known.always_in_list(reference).into_iter().collect();
-        if let Some(list) = known.as_json(reference) {
-            let names = known.new_variables(&self.arguments);
+    fn each_that_is_there(&self) -> String {
+        let known = self.read.known;
+        let mut ways: Vec<String> = self.read.always_in_list().into_iter().collect();
+        if let Some(list) = self.read.as_json() {
+            let names = known.new_variables(&self.call.arguments);
             let element = known.dialect.variable(known.depth(), &names[0]);
             let there = known.dialect.variable(known.depth() + 1, &names[1]);
-            let call = self.call_with(passed, &format!("[{there}]"));
+            let call = self.call_with(&format!("[{there}]"));
             let [one, other] = names;
             ways.push(format!(
                 r#"call the tool for each element that is not null: `"for": {{"pattern": "{one}", "list": {list}, "body": {{"if": [{{"pattern": "Some({other})", "value": {element}, "then": {{{call}}}}}]}}}}`"#
@@ -87,19 +83,17 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the help with a call that runs only if the optional members are present.
-    fn with_members(&self, passed: &Passed<'_>) -> Option<String> {
-        let &Passed {
-            known, reference, ..
-        } = passed;
-        let ([given], [takes]) = (passed.given.ty.forms(), passed.takes.forms()) else {
+    fn with_members(&self) -> Option<String> {
+        let KnownReference { known, reference } = self.read;
+        let ([given], [takes]) = (self.given.ty.forms(), self.takes.forms()) else {
             return None;
         };
         let part = |name: &str| {
             let mut path = reference.path.clone();
             path.push(Segment::new(Selector::Key(name.to_owned())));
-            known.with_path(reference, &path)
+            self.read.with_path(&path)
         };
-        let mut free = known.new_variables(&self.arguments).into_iter();
+        let mut free = known.new_variables(&self.call.arguments).into_iter();
         let (mut members, mut patterns) = (Vec::new(), Vec::new());
         for name in takes.names().into_iter().take(MOST_MEMBERS) {
             let is_sure = matches!(given.property(name), Property::Type(_))
@@ -117,7 +111,7 @@ impl ValueCheck<'_> {
             members.push(format!("{}: {value}", Value::from(name)));
         }
         let object = known.dialect.object_of(&members.join(", "));
-        let call = self.call_with(passed, &object);
+        let call = self.call_with(&object);
         let (what, patterns) = match &patterns[..] {
             [one] => ("member is", one.clone()),
             all => (
@@ -128,28 +122,6 @@ impl ValueCheck<'_> {
         Some(format!(
             r#"call the tool only if the {what} present: `"if": [{{{patterns}, "then": {{{call}}}}}]`"#
         ))
-    }
-}
-
-impl KnownOutputs<'_> {
-    /// Returns the change of a step after which no element of its list is null.
-    fn always_in_list(&self, reference: &Reference) -> Option<String> {
-        let Source::Step(index) = reference.source else {
-            return None;
-        };
-        let step = self
-            .plan
-            .steps
-            .get(index)
-            .filter(|_| reference.path.is_empty())?;
-        let id = short(&step.id);
-        let Body::For(each) = &step.body else {
-            return None;
-        };
-        if step.policy.optional == Optional::Each {
-            return Some(format!("remove `\"optional\": \"each\"` from `{id}`"));
-        }
-        last_branch(&each.body, &id)
     }
 }
 

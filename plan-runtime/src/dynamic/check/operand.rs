@@ -117,7 +117,7 @@ pub(super) fn operand<'a>(
         literal: value.scalar(),
         null: None,
         words: value.words(),
-        shown: known.as_operand(None),
+        shown: "a".to_owned(),
         breaks: None,
         unstated: None,
         place: known.place(at),
@@ -153,7 +153,7 @@ pub(super) fn operand<'a>(
                 types,
                 found: Some((reference, ty)),
                 null: given.absent.or(null),
-                shown: known.as_operand(Some(reference)),
+                shown: known.reference(reference).as_json().unwrap_or(plain.shown),
                 breaks: given.breaks.map(|it| it.why),
                 unstated: given.unstated.and_then(|it| match it {
                     Unstated::Presence(part) => Some(part),

@@ -42,13 +42,20 @@ pub(super) struct Outputs<'a, 'c> {
     pub(super) locals: Option<&'c Local<'a, 'c>>,
 }
 
+/// A reference, with the types of its plan.
+#[derive(Clone, Copy)]
+pub(super) struct KnownReference<'a, 'r> {
+    pub(super) known: &'r Outputs<'a, 'r>,
+    pub(super) reference: &'r Reference,
+}
+
 /// An input of a block: a value of the enclosing plan.
 pub(super) struct BlockInput<'a> {
     given: Given<'a>,
     /// The name of the input in messages.
     pub(super) whose: String,
     /// The untyped input of the whole plan that the block passes on.
-    untyped: Option<usize>,
+    pub(super) untyped: Option<usize>,
 }
 
 /// The plan with the types of all its steps.
@@ -92,6 +99,11 @@ impl<'a> Outputs<'a, '_> {
         computed
     }
 
+    pub(super) fn reference<'r>(&'r self, reference: &'r Reference) -> KnownReference<'a, 'r> {
+        let known = self;
+        KnownReference { known, reference }
+    }
+
     /// Returns the note for a value that no schema describes.
     pub(super) fn unchecked(&self, place: Range<usize>, message: String) -> Note {
         Note::error(Code::Unchecked, place, message).warn_if(self.profile != Profile::Typed)
@@ -110,17 +122,6 @@ impl<'a> Outputs<'a, '_> {
     pub(super) fn place(&self, at: usize) -> Range<usize> {
         let template = self.spans.templates.get(at);
         template.map_or(0..0, |template| template.value.range())
-    }
-
-    /// Returns the untyped input that the reference reads as a whole.
-    pub(super) fn untyped_input(&self, reference: &Reference) -> Option<usize> {
-        match reference.source {
-            Source::Input(index) if reference.path.is_empty() => match self.block {
-                Some(reads) => reads.get(index)?.untyped,
-                None => self.is_untyped(index).then_some(index),
-            },
-            _ => None,
-        }
     }
 
     /// Returns `true` if an input has no stated type.
@@ -158,7 +159,8 @@ impl<'a> Outputs<'a, '_> {
                 Template::Reference(reference)
                     if reference.is_whole() || matches!(reference.source, Source::Local(_)) =>
                 {
-                    (self.whose(reference), self.untyped_input(reference))
+                    let read = self.reference(reference);
+                    (read.whose(), read.untyped_input())
                 }
                 _ if last.is_some() => (variable(name), None),
                 _ => (format!("the input `{}`", short(name)), None),
@@ -245,7 +247,7 @@ impl<'a> Outputs<'a, '_> {
     }
 
     /// Returns `true` if the input has no stated type.
-    fn is_untyped(&self, input: usize) -> bool {
+    pub(super) fn is_untyped(&self, input: usize) -> bool {
         self.spans.untyped.binary_search(&input).is_ok()
     }
 

@@ -1,47 +1,59 @@
 //! The check that each value of a reference fits its position.
 
-use super::checked_value::Passed;
+use super::instead::leads_to;
 use super::replacement::Replacement;
 use super::unresolved::Break;
-use super::value::{ValueCheck, subject, why};
+use super::value::{Passed, subject, why};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Segment, Selector, is_word};
 use crate::resolve::describe::{counted, short};
 use std::borrow::Cow;
+use std::ops::Range;
 
-impl ValueCheck<'_> {
+impl Passed<'_> {
+    pub(super) fn place(&self) -> Range<usize> {
+        self.read.known.place(self.at)
+    }
+
+    /// Returns a reference without siblings in its list, as JSON.
+    pub(super) fn alone_in_list(&self) -> Option<String> {
+        let (text, place) = (self.read.known.text, self.place());
+        let before = text.get(..place.start)?.trim_end();
+        let after = text.get(place.end..)?.trim_start();
+        let is_alone = before.ends_with('[') && after.starts_with(']');
+        is_alone.then(|| outside(text.get(place)?))?
+    }
+
     /// Returns the note for a reference that does not fit.
-    pub(super) fn reference(
-        &self,
-        passed: &Passed<'_>,
-        required: bool,
-    ) -> Result<Option<Note>, TooMuchWork> {
-        let &Passed {
-            known,
-            reference,
+    pub(super) fn problem(&self, required: bool) -> Result<Option<Note>, TooMuchWork> {
+        let &Self {
+            call,
+            read,
             given,
             takes,
             ..
-        } = passed;
+        } = self;
+        let reference = read.reference;
         // The type of an input follows from its arguments. A path through a union has another finding.
-        if known.untyped_input(reference).is_some() || given.mixed.is_some() {
+        if read.untyped_input().is_some() || given.mixed.is_some() {
             return Ok(None);
         }
-        let place = self.place.borrow();
+        let place = call.place.borrow();
         // Null has its own finding below, unless the value is always null.
         let is_null = required && given.ty.types() == Types::NULL;
-        let mismatch = given.ty.mismatch(takes, !is_null, self.work)?;
+        let mismatch = given.ty.mismatch(takes, !is_null, call.work)?;
         let unknown = match mismatch {
             Some(mismatch) if !mismatch.is_unknown() => {
-                return Ok(Some(self.misfit(passed, &mismatch)));
+                return Ok(Some(self.misfit(&mismatch)));
             }
             unknown => unknown,
         };
         let never_there = given.ty.types().is_empty();
         for other in &given.replaced {
-            if let Some(note) = self.replacement(passed, other)? {
+            if let Some(note) = self.replacement(other)? {
                 // In the compat profile, a reference that has ended remains as text.
                 let text = other.value.as_str();
                 let remains = text.is_some_and(|it| Some(it) == reference.as_written());
@@ -50,31 +62,30 @@ impl ValueCheck<'_> {
         }
         if !required || takes.types().overlaps(Types::NULL) {
             let breaks = given.breaks.as_ref();
-            let breaks = breaks.map(|it| self.breaks(passed, it));
-            return Ok(breaks.or_else(|| self.unstated(passed, &unknown?)));
+            let breaks = breaks.map(|it| self.breaks(it));
+            return Ok(breaks.or_else(|| self.unstated(&unknown?)));
         }
         let Some(absent) = &given.absent else {
-            return Ok(unknown.and_then(|it| self.unstated(passed, &it)));
+            return Ok(unknown.and_then(|it| self.unstated(&it)));
         };
         let (subject, written) = (subject(&place), short(&reference.text()));
         let but = |verb: &str| format!("{subject} is required, but `{written}` {verb} no value: ");
         if never_there && given.replaced.is_empty() {
             let lost = given.lost.as_ref();
-            let lost = lost.map(|lost| known.lost(passed.at, reference, lost));
-            let note =
-                lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, passed.place(), absent));
+            let lost = lost.map(|lost| read.lost(self.at, lost));
+            let note = lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, self.place(), absent));
             return Ok(Some(note.code(Code::MaybeAbsent).after(&but("has"))));
         }
-        let help = self.instead_of_absent(passed);
-        let note = Note::error(Code::MaybeAbsent, passed.place(), absent).after(&but("may have"));
+        let help = self.instead_of_absent();
+        let note = Note::error(Code::MaybeAbsent, self.place(), absent).after(&but("may have"));
         let may_end = reference.path.iter().any(stops);
         Ok(Some(note.help(help).warn_if(may_end)))
     }
 
     /// Returns the note for a reference that may fail in an optional position.
-    fn breaks(&self, passed: &Passed<'_>, found: &Break) -> Note {
-        let place = self.place.borrow();
-        let (subject, written) = (subject(&place), short(&passed.reference.text()));
+    fn breaks(&self, found: &Break) -> Note {
+        let place = self.call.place.borrow();
+        let (subject, written) = (subject(&place), short(&self.read.reference.text()));
         let fails = if found.is_missing {
             "has no value"
         } else {
@@ -84,29 +95,23 @@ impl ValueCheck<'_> {
             "{subject} may be omitted, but `{written}` fails if the reference {fails}: {}",
             found.why
         );
-        let mut help = self.instead_of_absent(passed);
-        if let Some(ending) = passed.known.without(passed.reference, found) {
+        let mut help = self.instead_of_absent();
+        if let Some(ending) = self.read.without(found) {
             help = format!("{ending}, or {help}");
         }
-        Note::error(Code::MaybeAbsent, passed.place(), message).help(help)
+        Note::error(Code::MaybeAbsent, self.place(), message).help(help)
     }
 
     /// Returns the note for a value that no schema describes.
-    fn unstated(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Option<Note> {
-        let &Passed {
-            known,
-            reference,
-            given,
-            takes,
-            ..
-        } = passed;
+    fn unstated(&self, mismatch: &Mismatch) -> Option<Note> {
+        let read = self.read;
         // A path outside of the schema has another finding.
-        if given.lost.is_some() {
+        if self.given.lost.is_some() {
             return None;
         }
-        let place = self.place.borrow();
-        let (subject, written) = (subject(&place), short(&reference.text()));
-        let whose = known.whose(reference);
+        let place = self.call.place.borrow();
+        let (subject, written) = (subject(&place), short(&read.reference.text()));
+        let whose = read.whose();
         let part = match &*mismatch.place {
             "" => format!("`{written}`"),
             place => format!("`{}` in `{written}`", short(place)),
@@ -128,7 +133,7 @@ impl ValueCheck<'_> {
                 ),
                 format!(
                     "give {subject} one form in the schema of `{}`",
-                    short(self.tool)
+                    short(self.call.tool)
                 ),
             ),
             Reason::Longer { most, .. } => (
@@ -136,38 +141,34 @@ impl ValueCheck<'_> {
                     "{subject} has at most {}, but no schema states the length of {part}",
                     counted(*most, "element")
                 ),
-                known.stating(reference),
+                read.stating(),
             ),
             _ => (
                 format!(
                     "{subject} must be {}, but {part} may be anything",
-                    takes.words()
+                    self.takes.words()
                 ),
-                known.stating(reference),
+                read.stating(),
             ),
         };
-        Some(known.unchecked(passed.place(), message).help(help))
+        Some(read.known.unchecked(self.place(), message).help(help))
     }
 
-    /// Returns the note for a value of the plan that replaces a missing one and does not fit.
-    fn replacement(
-        &self,
-        passed: &Passed<'_>,
-        replacement: &Replacement,
-    ) -> Result<Option<Note>, TooMuchWork> {
-        let mut takes = Cow::Borrowed(passed.takes);
+    /// Returns the note for a replacement that does not fit.
+    fn replacement(&self, replacement: &Replacement) -> Result<Option<Note>, TooMuchWork> {
+        let mut takes = Cow::Borrowed(self.takes);
         for _ in 0..replacement.lists {
             takes = Cow::Owned(takes.element());
         }
         let place = format!(
             "{}{}",
-            self.place.borrow(),
+            self.call.place.borrow(),
             "[..]".repeat(replacement.lists)
         );
-        let problem = self.literal(&replacement.value, &takes, place)?;
+        let problem = self.call.literal(&replacement.value, &takes, place)?;
         Ok(problem.map(|problem| {
             let when = format!("if {}, ", replacement.when);
-            let problem = problem.at(passed.place()).after(&when);
+            let problem = problem.at(self.place()).after(&when);
             match &replacement.place {
                 Some(place) => problem.related(place.clone(), "the value is here"),
                 None => problem,
@@ -175,21 +176,15 @@ impl ValueCheck<'_> {
         }))
     }
 
-    /// Returns `true` if a suggestion with this type fits.
-    pub(super) fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
-        let found = given.mismatch(takes, true, self.work);
-        found.is_ok_and(|found| found.is_none_or(|it| it.is_unknown()))
-    }
-
-    fn misfit(&self, passed: &Passed<'_>, mismatch: &Mismatch) -> Note {
-        let (reference, given, takes) = (passed.reference, &passed.given.ty, passed.takes);
+    fn misfit(&self, mismatch: &Mismatch) -> Note {
+        let (reference, given, takes) = (self.read.reference, &self.given.ty, self.takes);
         let written = short(&reference.text());
         let (is, wanted) = (given.words(), takes.words());
-        let place = self.place.borrow();
+        let place = self.call.place.borrow();
         let subject = subject(&place);
-        let values = |ty: &Type<'_>| self.allowed(&ty.forms().iter().collect::<Vec<_>>());
-        let narrowed = || self.narrowed(passed, mismatch);
-        let note = |code, message: String| Note::error(code, passed.place(), message);
+        let values = |ty: &Type<'_>| self.call.allowed(&ty.forms().iter().collect::<Vec<_>>());
+        let narrowed = || self.narrowed(mismatch);
+        let note = |code, message: String| Note::error(code, self.place(), message);
         match (&*mismatch.place, &mismatch.reason) {
             ("", Reason::Value { .. } | Reason::Listed(_)) => {
                 let is = match &mismatch.reason {
@@ -232,20 +227,20 @@ impl ValueCheck<'_> {
                 note(Code::MaybeAbsent, message).help(narrowed())
             }
             ("" | "[..]", Reason::Kind { always: true, .. }) if is != wanted => {
-                let (code, help) = self.way_out(passed);
+                let (code, help) = self.way_out();
                 note(
                     code,
                     format!("{subject} must be {wanted}, but `{written}` is {is}"),
                 )
                 .help(help)
             }
-            _ => self.misfit_of_part(passed, mismatch, &subject),
+            _ => self.misfit_of_part(mismatch, &subject),
         }
     }
 
-    fn misfit_of_part(&self, passed: &Passed<'_>, mismatch: &Mismatch, subject: &str) -> Note {
-        let written = short(&passed.reference.text());
-        let note = |code, message: String| Note::error(code, passed.place(), message);
+    fn misfit_of_part(&self, mismatch: &Mismatch, subject: &str) -> Note {
+        let written = short(&self.read.reference.text());
+        let note = |code, message: String| Note::error(code, self.place(), message);
         if let (
             "",
             Reason::Bound {
@@ -260,7 +255,7 @@ impl ValueCheck<'_> {
             return note(Code::NotAllowed, message);
         }
         let why = why(mismatch, subject);
-        let (code, help) = match (&mismatch.reason, self.way_out(passed)) {
+        let (code, help) = match (&mismatch.reason, self.way_out()) {
             (Reason::Bound { .. }, _) => (Code::NotAllowed, None),
             (
                 Reason::Missing { always: false, .. }
@@ -272,18 +267,18 @@ impl ValueCheck<'_> {
             (_, way_out) => way_out,
         };
         let message = format!("the value of `{written}` does not fit {subject}: {why}");
-        note(code, message).help(self.narrowed(passed, mismatch).or(help))
+        note(code, message).help(self.narrowed(mismatch).or(help))
     }
 
     /// Returns the code and the help for a reference to a value of another type.
-    fn way_out(&self, passed: &Passed<'_>) -> (Code, Option<String>) {
-        let (reference, given, takes) = (passed.reference, &passed.given.ty, passed.takes);
-        let style = passed.known.style(reference);
+    fn way_out(&self) -> (Code, Option<String>) {
+        let (reference, given, takes) = (self.read.reference, &self.given.ty, self.takes);
+        let (style, work) = (self.read.style(), self.call.work);
         let mut path = reference.path.clone();
         let kinds = given.types().without(Types::NULL);
         let first = given.first_element();
-        if kinds == Types::LIST && !first.types().is_empty() && self.leads_to(&first, takes) {
-            if let Some(whole) = passed.alone_in_list() {
+        if kinds == Types::LIST && !first.types().is_empty() && leads_to(&first, takes, work) {
+            if let Some(whole) = self.alone_in_list() {
                 let help =
                     format!("the reference already is a list; remove the brackets: `{whole}`");
                 return (Code::ListOrElement, Some(help));
@@ -296,7 +291,7 @@ impl ValueCheck<'_> {
             return (Code::ListOrElement, Some(first_element(&style, &path)));
         }
         let wanted = takes.types().without(Types::NULL);
-        if wanted == Types::LIST && self.leads_to(given, &takes.element()) {
+        if wanted == Types::LIST && leads_to(given, &takes.element(), work) {
             let listed = if style.is_string() {
                 let written = short(&reference.text());
                 format!("put the reference in a list: `[\"{written}\"]`")
@@ -305,11 +300,11 @@ impl ValueCheck<'_> {
             };
             return (Code::ListOrElement, Some(listed));
         }
-        let place = self.place.borrow();
+        let place = self.call.place.borrow();
         let field = place.rsplit(['.', ']']).next().unwrap_or_default();
         let member = given.property(field);
         let is_field = kinds == Types::OBJECT && is_word(field);
-        let help = member.filter(|ty| is_field && self.leads_to(ty, takes));
+        let help = member.filter(|ty| is_field && leads_to(ty, takes, work));
         let help = help.map(|_| {
             path.push(Segment::new(Selector::Key(field.to_owned())));
             format!("did you mean `{}`?", style.write(&path))
@@ -317,8 +312,8 @@ impl ValueCheck<'_> {
         let scalar = Types::NUMBER.or(Types::BOOL);
         let is_scalar = !kinds.is_empty() && kinds.without(scalar).is_empty();
         let help = help.or_else(|| match () {
-            () if kinds == Types::OBJECT => self.fitting_field(passed),
-            () if is_scalar && wanted.overlaps(Types::STRING) => passed.as_text(),
+            () if kinds == Types::OBJECT => self.fitting_field(),
+            () if is_scalar && wanted.overlaps(Types::STRING) => self.as_text(),
             () => None,
         });
         (Code::WrongType, help)

@@ -68,18 +68,18 @@ impl<'a> Checker<'a, '_> {
         if known.is_broken(at) {
             return;
         }
-        let place = known.place(at);
-        let why = match known.found(reference) {
+        let (read, place) = (known.reference(reference), known.place(at));
+        let why = match read.found() {
             Ok(found) => {
                 let is_said = self.notes.has_note(&place);
                 let note = match () {
                     // A required argument already has an error.
                     () if found.lost.is_some() && !self.notes.has_error(&place) => {
                         let lost = found.lost.as_ref();
-                        lost.map(|lost| known.lost(at, reference, lost).into_warning())
+                        lost.map(|lost| read.lost(at, lost).into_warning())
                     }
                     () if is_said || found.ty.beyond().is_some() => None,
-                    () => known.unsure(at, reference, &found, may_be_missing),
+                    () => read.unsure(at, &found, may_be_missing),
                 };
                 if let Some(note) = note {
                     self.add(note);
@@ -87,14 +87,14 @@ impl<'a> Checker<'a, '_> {
                 found.ty.beyond().cloned()
             }
             Err(LeadsNowhere::Lost(lost)) => {
-                let note = known.lost(at, reference, &lost);
+                let note = read.lost(at, &lost);
                 return self.add(note);
             }
             Err(LeadsNowhere::Unknown(why)) => Some(why),
         };
         let why = why.filter(|_| !known.is_unknown_around(reference.source));
         let Some(why) = why else { return };
-        let whose = known.whose(reference);
+        let whose = read.whose();
         let why = match why {
             TooMuchWork::Work => "the schema of its output is too large".to_owned(),
             TooMuchWork::Target(target) => refers("the schema of its output", &target),

@@ -331,7 +331,7 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         let place = operand.place.clone();
-        self.add(self.known.presence(place, reference, part));
+        self.add(self.known.reference(reference).presence(place, part));
     }
 
     /// Reports a value without a type, or gives an input the only kind that fits.
@@ -341,7 +341,7 @@ impl<'a> Checker<'a, '_> {
         };
         let place = operand.place.clone();
         let written = short(&reference.text());
-        if let Some(input) = self.known.untyped_input(reference)
+        if let Some(input) = self.known.reference(reference).untyped_input()
             && takes != Types::ALL
         {
             let whose = format!("`{written}`");
@@ -349,7 +349,7 @@ impl<'a> Checker<'a, '_> {
         }
         let message = format!("{what}, but `{written}` may be anything");
         let note = self.known.unchecked(place, message);
-        self.add(note.help(self.known.stating(reference)));
+        self.add(note.help(self.known.reference(reference).stating()));
     }
 
     /// Returns the help for a condition at this place, or for a part of a condition, whose operand may be absent.

@@ -17,7 +17,8 @@ impl<'a> Checker<'a, '_> {
             let Template::Reference(reference) = value else {
                 continue;
             };
-            let Ok(found) = known.found(reference) else {
+            let read = known.reference(reference);
+            let Ok(found) = read.found() else {
                 continue;
             };
             let Some(absent) = found.absent.as_ref().filter(|_| !known.is_broken(at)) else {
@@ -30,7 +31,7 @@ impl<'a> Checker<'a, '_> {
                 "a formatted string needs a value, but `{written}` {has} no value: {absent}"
             );
             let note = Note::error(Code::MaybeAbsent, known.place(at), message)
-                .help(known.instead_in_text(reference, &found.ty))
+                .help(read.instead_in_text(&found.ty))
                 .warn_if(known.profile == Profile::Compat);
             self.add(note);
         }

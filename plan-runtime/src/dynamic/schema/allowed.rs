@@ -26,18 +26,18 @@ impl Allowed {
         }
     }
 
-    /// Returns `true` if a value is the [same](super::same) as one of the listed values.
+    /// Returns `true` if a value is the [same] as one of the listed values.
     pub(super) fn has(&self, values: &[Value], value: &Value, hashes: &RandomState) -> bool {
         let hash = hash(value, hashes);
         let first = self.places.partition_point(|(other, _)| *other < hash);
         let places = self.places.iter().skip(first);
         places
             .take_while(|(other, _)| *other == hash)
-            .any(|(_, at)| super::same(value, &values[*at]))
+            .any(|(_, at)| same(value, &values[*at]))
     }
 }
 
-/// Values that are the [same](super::same) have the same hash: `1` and `1.0`, and objects with their members in another order.
+/// Values that are the [same] have the same hash: `1` and `1.0`, and objects with their members in another order.
 fn hash(value: &Value, hashes: &RandomState) -> u64 {
     let mut hasher = hashes.build_hasher();
     match value {
@@ -62,10 +62,26 @@ fn hash(value: &Value, hashes: &RandomState) -> u64 {
     hasher.finish()
 }
 
+/// Returns `true` for two values that are equal in JSON Schema, as `1` and `1.0` are.
+pub(in crate::dynamic) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) if a != b => {
+            (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let has = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| same(a, b));
+            a.len() == b.len() && a.iter().all(has)
+        }
+        _ => a == b,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::same;
-    use super::Allowed;
+    use super::{Allowed, same};
     use serde_json::json;
     use std::hash::RandomState;
 

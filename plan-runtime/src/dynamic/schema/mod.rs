@@ -21,6 +21,7 @@ mod types;
 mod work;
 
 use crate::plan::{ERR, OK};
+pub(super) use allowed::same;
 pub(super) use bounds::bound;
 #[cfg(feature = "jsonschema")]
 pub(super) use keywords::{Anchors, anchors, part};
@@ -518,22 +519,5 @@ fn distinct(schemas: &mut Vec<Schema<'_>>) {
     if schemas.len() > 1 {
         let mut seen = HashSet::new();
         schemas.retain(|schema| seen.insert(std::ptr::from_ref(schema.at)));
-    }
-}
-
-/// Returns `true` for two values that are equal in JSON Schema, as `1` and `1.0` are.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) if a != b => {
-            (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let has = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| same(a, b));
-            a.len() == b.len() && a.iter().all(has)
-        }
-        _ => a == b,
     }
 }

@@ -16,32 +16,29 @@ struct Message<'e>(&'e ResolveError);
 
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(f)
-    }
-}
-
-impl ResolveError {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(input) = &self.0.input {
+        let Self(error) = self;
+        if let Some(input) = &error.0.input {
             write!(f, "input `{}`: ", MessageName(input))?;
         }
-        if let Some(part) = self.0.part {
+        if let Some(part) = error.0.part {
             write!(f, "{part}: ")?;
         }
-        let argument = self.argument().map(|argument| describe::short(&argument));
-        let from_elsewhere = self.0.reference.is_some() || self.0.computed.is_some();
-        match (&self.0.what, &argument) {
+        let argument = error.argument().map(|argument| describe::short(&argument));
+        let from_elsewhere = error.0.reference.is_some() || error.0.computed.is_some();
+        match (&error.0.what, &argument) {
             (ErrorDetail::Needed(_), Some(argument)) if !from_elsewhere => {
                 return write!(f, "argument `{argument}` is missing");
             }
-            (ErrorDetail::Type { expected, .. }, _) if from_elsewhere && self.0.found.is_some() => {
+            (ErrorDetail::Type { expected, .. }, _)
+                if from_elsewhere && error.0.found.is_some() =>
+            {
                 match &argument {
                     Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
                     None => write!(f, "the value must be {expected}, but ")?,
                 }
                 self.write_subject(f)?;
-                write!(f, " is {}", self.found_text().unwrap_or_default())?;
-                if self.found_absence() {
+                write!(f, " is {}", error.found_text().unwrap_or_default())?;
+                if error.found_absence() {
                     f.write_str(
                         "; make the argument optional, or give a default with `unwrap_or`",
                     )?;
@@ -53,10 +50,10 @@ impl ResolveError {
         }
         self.write_what(f)?;
         match (
-            &self.0.what,
-            self.found_text(),
-            &self.0.reference,
-            &self.0.computed,
+            &error.0.what,
+            error.found_text(),
+            &error.0.reference,
+            &error.0.computed,
         ) {
             (
                 ErrorDetail::Type { .. } | ErrorDetail::Other(_) | ErrorDetail::Needed(_),
@@ -68,7 +65,7 @@ impl ResolveError {
                 self.write_subject(f)?;
                 write!(f, " is {found}")
             }
-            (_, _, Some(reference), _) if Some(reference) != self.0.source.as_ref() => {
+            (_, _, Some(reference), _) if Some(reference) != error.0.source.as_ref() => {
                 write!(f, " (reference `{}`)", describe::short(reference))
             }
             (_, _, None, Some(computed)) => {
@@ -77,21 +74,24 @@ impl ResolveError {
             _ => Ok(()),
         }
     }
+}
 
+impl Message<'_> {
     fn write_what(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = MessageName(self.0.source.as_deref().unwrap_or("the value"));
-        let found = self.found_text().unwrap_or("something else");
-        let reached = self.prefix(0);
+        let Self(error) = self;
+        let source = MessageName(error.0.source.as_deref().unwrap_or("the value"));
+        let found = error.found_text().unwrap_or("something else");
+        let reached = error.prefix(0);
         // `inbox` is … at `/data`: the root needs no "at".
         let at = match reached.as_str() {
             "" => String::new(),
             pointer => format!(" at `{}`", describe::pointer(pointer)),
         };
-        let next = describe::pointer(self.prefix(self.0.beyond.min(1)).as_str());
-        match &self.0.what {
+        let next = describe::pointer(error.prefix(error.0.beyond.min(1)).as_str());
+        match &error.0.what {
             ErrorDetail::NoMember { known } => {
-                let token = self.0.pointer.len().checked_sub(1 + reached.count());
-                let name = token.map_or("", |i| &self.0.pointer[i]);
+                let token = error.0.pointer.len().checked_sub(1 + reached.count());
+                let name = token.map_or("", |i| &error.0.pointer[i]);
                 write!(
                     f,
                     "`{source}` has no `{}`{at}; {known}",
@@ -123,7 +123,7 @@ impl ResolveError {
             ErrorDetail::NotExecutable => {
                 f.write_str("the plan was read from JSON, so there is no code to compute the value")
             }
-            ErrorDetail::Encode(message) => match self.prefix(0).as_str() {
+            ErrorDetail::Encode(message) => match error.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
@@ -137,8 +137,9 @@ impl ResolveError {
 
     /// Writes the source of a value that does not fit, as the subject of "is …".
     fn write_subject(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.0.reference, &self.0.computed) {
-            (Some(reference), _) => match self.prefix(0).as_str() {
+        let Self(error) = self;
+        match (&error.0.reference, &error.0.computed) {
+            (Some(reference), _) => match error.prefix(0).as_str() {
                 "" => write!(f, "`{}`", describe::short(reference)),
                 pointer => write!(
                     f,

@@ -165,9 +165,11 @@ impl CallContext {
         }
     }
 
-    /// Counts the end of a plan inside the call.
-    pub(in crate::run) fn leave_inside(&self) {
+    /// Counts the end of a plan inside the call, and forgets its waker.
+    pub(in crate::run) fn leave_inside(&self, plan: &Arc<str>) {
         if let Some(place) = &self.0 {
+            let waker = locked(&place.state.dropped).inside.remove(plan);
+            drop(waker);
             place.state.runs_inside.fetch_sub(1, Ordering::Relaxed);
         }
     }

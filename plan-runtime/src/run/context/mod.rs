@@ -345,10 +345,9 @@ impl CallContext {
         format!("{key}@{}", place.attempt)
     }
 
-    /// Returns `true` if code computes the inputs of the called plan, which may differ after a crash.
-    pub(super) fn computes(&self) -> bool {
-        let called = self.0.as_ref().and_then(|place| place.called.as_ref());
-        called.is_some_and(|plan| plan.computes)
+    /// Returns the called plan, if the call is one of a plan.
+    pub(super) fn called(&self) -> Option<&PlanCall> {
+        self.0.as_ref()?.called.as_ref()
     }
 
     /// Returns `true` if the call runs after the end of the work of its plan, or of an enclosing plan.
@@ -368,12 +367,6 @@ impl CallContext {
             Some(inbox) => Signals::new(Arc::clone(inbox), Some(self.path())),
             None => Signals::to_nobody(false),
         }
-    }
-
-    /// Returns the secrets among the inputs of the called plan, if there are any.
-    pub(super) fn secrets(&self) -> Option<&Secrets> {
-        let secrets = self.0.as_ref()?.called.as_ref()?.secrets.as_ref();
-        secrets.filter(|secrets| !secrets.is_empty())
     }
 
     /// Returns the limits of the plan, with the amounts used.

@@ -33,6 +33,23 @@ struct PolledCall {
     waker: Waker,
 }
 
+impl PolledCall {
+    /// Returns the number of the current poll on this thread, if the thread polls the call or a call inside it. `true` means that
+    /// this waker wakes the call.
+    fn find(call: &CallContext, waker: &Waker) -> Option<(u64, bool)> {
+        let place = call.0.as_ref()?;
+        let is_inside = |inner: &CallContext| {
+            let mut around = successors(Some(inner), |inner| inner.outer());
+            around.any(|it| it.0.as_ref().is_some_and(|it| Arc::ptr_eq(it, place)))
+        };
+        POLLED.with_borrow(|polled| {
+            let mut polled = polled.iter().rev();
+            let inner = polled.find(|inner| is_inside(&inner.context))?;
+            Some((inner.number, inner.waker.will_wake(waker)))
+        })
+    }
+}
+
 pin_project! {
     /// A call of a tool, which registers itself with the plans that it polls.
     pub(in crate::run) struct Polled<F> {
@@ -104,31 +121,9 @@ impl CallContext {
         });
         drop(dropped);
         drop(before);
-        let is_elsewhere = place.run.is_durable() && self.poll_here(Waker::noop()).is_none();
+        let is_elsewhere =
+            place.run.is_durable() && PolledCall::find(self, Waker::noop()).is_none();
         is_elsewhere.then_some(ELSEWHERE)
-    }
-
-    /// Forgets the waker of a plan inside the call.
-    pub(in crate::run) fn forget_inside(&self, plan: &Arc<str>) {
-        if let Some(place) = &self.0 {
-            let waker = locked(&place.state.dropped).inside.remove(plan);
-            drop(waker);
-        }
-    }
-
-    /// Returns the number of the current poll on this thread, if the thread polls the call or a call inside it. `true` means that
-    /// this waker wakes the call.
-    fn poll_here(&self, waker: &Waker) -> Option<(u64, bool)> {
-        let place = self.0.as_ref()?;
-        let is_inside = |inner: &CallContext| {
-            let mut around = successors(Some(inner), |inner| inner.outer());
-            around.any(|it| it.0.as_ref().is_some_and(|it| Arc::ptr_eq(it, place)))
-        };
-        POLLED.with_borrow(|polled| {
-            let mut polled = polled.iter().rev();
-            let inner = polled.find(|inner| is_inside(&inner.context))?;
-            Some((inner.number, inner.waker.will_wake(waker)))
-        })
     }
 }
 
@@ -160,7 +155,7 @@ impl Blocked {
         call: &CallContext,
         waker: &Waker,
     ) -> Option<&'static str> {
-        let (poll, is_own) = call.poll_here(waker)?;
+        let (poll, is_own) = PolledCall::find(call, waker)?;
         // The tool awaits the plan itself, so the call has returned to the run when it is woken.
         if is_own {
             return None;

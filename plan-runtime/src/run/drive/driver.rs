@@ -343,8 +343,7 @@ impl Drop for Driver<'_> {
         self.calls.scene.errors.clear();
         self.calls.scene.stops.close();
         if let (Some(around), Some(beside)) = (&self.calls.scene.around, &self.calls.scene.beside) {
-            around.forget_inside(beside);
-            around.leave_inside();
+            around.leave_inside(beside);
         }
     }
 }

@@ -150,7 +150,9 @@ pub(super) fn secrecy_of(
     graph: &Graph,
     around: Option<&CallContext>,
 ) -> Option<Arc<Secrecy>> {
-    match around.and_then(CallContext::secrets) {
+    let call = around.and_then(CallContext::called);
+    let given = call.and_then(|plan| plan.secrets.as_ref());
+    match given.filter(|given| !given.is_empty()) {
         Some(given) => Secrecy::of(plan, given, &|_| None),
         None => graph.secrecy.clone(),
     }

@@ -44,7 +44,7 @@ impl ClaimedRun {
     }
 
     /// Returns `true` if nothing may be written: the run is viewed, or had ended before.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::run) fn is_closed(&self) -> bool {
         self.is_viewed || self.ended.is_some()
     }
 

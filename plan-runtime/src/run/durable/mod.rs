@@ -45,9 +45,10 @@ use super::hash::StableHasher;
 use super::lasting::Undone;
 use super::signals::Inbox;
 use super::timer::TimerFuture;
+use crate::Plan;
 use crate::journal::JournalError;
-use crate::journal::spi::Rest;
-use crate::journal::spi::{Answer, End, Message, Written};
+use crate::journal::spi::{Answer, End, Message, Rest, Written};
+use crate::plan::Graph;
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, RecordedTime};
 use history::History;
@@ -197,11 +198,6 @@ impl Durable {
         self.claimed.ended.is_some()
     }
 
-    /// Returns `true` if nothing may be written: the run is viewed, or had ended before.
-    pub(super) fn is_closed(&self) -> bool {
-        self.claimed.is_closed()
-    }
-
     /// Returns `true` after the last record of a run that has ended.
     pub(super) fn is_exhausted(&self) -> bool {
         self.has_ended() && self.state().is_exhausted
@@ -289,7 +285,7 @@ impl Durable {
     /// Returns `true` if the run still writes records. After a failure of the journal, nothing is written, because the next start continues from the
     /// records before the failure.
     fn writes(&self) -> bool {
-        !self.is_closed() && self.failure().is_none()
+        !self.claimed.is_closed() && self.failure().is_none()
     }
 
     /// Writes a record of this time. The future is ready when the record has its turn. If the write fails, the future is never ready, and the run has ended.
@@ -327,6 +323,12 @@ impl Durable {
             Err(error) => self.fail(error),
             Ok(()) => self.state().turns.has_written(place),
         }
+    }
+
+    /// Compares the plan of a call with the plan that the call ran before a crash. If the records do not fit, the run ends.
+    pub(in crate::run) fn enter(&self, prefix: &str, plan: (&Plan, &Graph), has_secrets: bool) {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = plans.enter(self, prefix, plan, has_secrets);
     }
 
     /// Holds back the calls that have not started, until the guard is dropped: the run is about to end.

@@ -10,7 +10,7 @@ use crate::Plan;
 use crate::journal::JournalError;
 use crate::plan::Graph;
 use serde_json::Value;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The start of the key of a plan's JSON.
 pub(crate) const PLANS: &str = "!plans.";
@@ -33,17 +33,8 @@ fn key(prefix: &str, version: usize) -> String {
     format!("{prefix}{ENTERED}{version}")
 }
 
-impl Durable {
-    /// Compares the plan of a call with the plan that the call ran before a crash. The records must fit the plan.
-    pub(in crate::run) fn enter(&self, prefix: &str, plan: (&Plan, &Graph), has_secrets: bool) {
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        // After an `Err`, the run has already ended.
-        let _ = plans.enter(self, prefix, plan, has_secrets);
-    }
-}
-
 impl Plans {
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         durable: &Durable,
         prefix: &str,

@@ -1,6 +1,6 @@
 //! The messages about a value that does not fit.
 
-use super::{MOST_COMPARED, MOST_COUNTED, MOST_LISTED, MOST_READ, ValueCheck};
+use super::{MOST_COMPARED, ValueCheck};
 use crate::dynamic::check::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::finding::{Code, Note};
@@ -10,6 +10,15 @@ use plan_graph::similar;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::rc::Rc;
+
+/// Maximum number of missing members in a message.
+const MOST_LISTED: usize = 2 * MOST_NAMES;
+
+/// Maximum number of values in the search for duplicates.
+const MOST_COUNTED: usize = 1000;
+
+/// Maximum length of a string that is parsed for a suggestion.
+pub(in crate::dynamic::check) const MOST_READ: usize = 1000;
 
 impl ValueCheck<'_> {
     pub(super) fn missing(
@@ -165,7 +174,7 @@ impl ValueCheck<'_> {
                     }
                 }
             }
-            ValueKind::Object { .. } => help = self.as_reference(&item).or(help),
+            ValueKind::Object { .. } => help = item.as_reference().or(help),
             ValueKind::Text => {
                 help = Some(
                     "to keep the type of the value, write the reference as the whole string"

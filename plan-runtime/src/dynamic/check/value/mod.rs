@@ -3,13 +3,14 @@
 mod merged;
 mod message;
 
-use super::checked_value::{CheckedValue, Passed, ValueKind};
+use super::checked_value::{CheckedValue, ValueKind};
 use super::input::Inputs;
-use crate::dynamic::dialects::reading::MOST_NAMES;
+use super::outputs::KnownReference;
+use super::path::Given;
 use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
-pub(super) use message::{subject, why};
+pub(super) use message::{MOST_READ, subject, why};
 use plan_graph::similar;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -20,17 +21,8 @@ use std::ops::Range;
 /// Maximum number of lists and objects whose problems are cached.
 const MOST_REMEMBERED: usize = 4096;
 
-/// Maximum number of missing members in a message.
-const MOST_LISTED: usize = 2 * MOST_NAMES;
-
 /// Maximum number of listed values in the search for a suggestion.
 const MOST_COMPARED: usize = 1000;
-
-/// Maximum number of values in the search for duplicates.
-const MOST_COUNTED: usize = 1000;
-
-/// Maximum length of a string that is parsed for a suggestion.
-pub(super) const MOST_READ: usize = 1000;
 
 /// The check of the arguments of one call.
 pub(super) struct ValueCheck<'t> {
@@ -55,6 +47,17 @@ pub(super) struct ValueCheck<'t> {
 /// The keys of a value and of its type; `true` for a required value.
 type Seen = (usize, Vec<usize>, bool);
 
+/// A reference in the arguments of a call, with its type and the type of its position.
+pub(super) struct Passed<'m> {
+    pub(super) call: &'m ValueCheck<'m>,
+    pub(super) read: KnownReference<'m, 'm>,
+    /// The position of the reference among the templates.
+    pub(super) at: usize,
+    pub(super) given: &'m Given<'m>,
+    /// The type of the position.
+    pub(super) takes: &'m Type<'m>,
+}
+
 impl<'t> ValueCheck<'t> {
     pub(super) fn new(
         tool: &'t str,
@@ -73,11 +76,6 @@ impl<'t> ValueCheck<'t> {
             choices: Cell::new(0),
             seen: RefCell::default(),
         }
-    }
-
-    /// Sets the place of the arguments of a call in a document.
-    pub(super) fn of_call(self, arguments: Range<usize>) -> Self {
-        Self { arguments, ..self }
     }
 
     /// Returns `true` if a suggested value fits.
@@ -141,13 +139,13 @@ impl<'t> ValueCheck<'t> {
                     return Ok(Notes::default());
                 };
                 let passed = Passed {
-                    known,
+                    call: self,
+                    read: known.reference(reference),
                     at,
-                    reference,
                     given: &given,
                     takes,
                 };
-                let problem = self.reference(&passed, required)?;
+                let problem = passed.problem(required)?;
                 return Ok(problem.map(Notes::from).unwrap_or_default());
             }
             // Null for an optional member is equivalent to a missing member.
@@ -424,7 +422,7 @@ impl<'t> ValueCheck<'t> {
             ValueKind::Reference(reference, _) => {
                 // An argument of any type gives no information about the input.
                 if let CheckedValue::Template(_, at, known) = item
-                    && let Some(input) = known.untyped_input(reference)
+                    && let Some(input) = known.reference(reference).untyped_input()
                     && takes.types() != Types::ALL
                 {
                     let whose = subject(&self.place.borrow());

@@ -306,7 +306,7 @@ impl CallRecords {
         });
         tasks.push_part(of, future, ticket, 0);
         // A run that had ended writes no record, so nothing waits for the turn of a new record.
-        if !self.durable.is_closed() {
+        if !self.durable.claimed.is_closed() {
             self.end_later(scene, &of);
         }
         None
