@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// After a restart, a younger question can be asked again before an older question.
+    /// After a restart, the server may repeat a younger question before an older question.
     #[tokio::test]
     async fn the_oldest_question_comes_first() {
         let fixture = Fixture::new("oldest").await;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The width of the bar of the whole run in a log, its largest width in a terminal, and the least width of a short bar.
 const BAR: usize = 20;
-const LONGEST_BAR: usize = 60;
+const WIDE_BAR: usize = 60;
 const LEAST_BAR: usize = 5;
 /// The number of spaces before a column.
 const GAP: usize = 2;
@@ -93,11 +93,7 @@ impl Widths {
         let room = columns.saturating_sub(widths.before_bar());
         let bars = rows.iter().filter(|row| row.times.0.is_some());
         if room >= LEAST_BAR && bars.clone().next().is_some() {
-            let longest = if columns == usize::MAX {
-                BAR
-            } else {
-                LONGEST_BAR
-            };
+            let longest = if columns == usize::MAX { BAR } else { WIDE_BAR };
             // A bar leaves room for the notes that fit beside a short bar.
             let beside = bars.map(|row| room.saturating_sub(width(&row.note) + GAP));
             let beside = beside.filter(|rest| (BAR..room - GAP).contains(rest)).min();

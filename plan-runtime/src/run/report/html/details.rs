@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The largest number of listed attempts of a step.
 const ATTEMPTS: usize = 200;
-/// The largest number of attempts that a printed page has in full. It has only the failures of a longer list.
+/// The largest number of attempts that a printed page has in full. The print of a longer list has only the failures.
 const PRINTED: usize = 20;
 /// The least time of a step before and after its calls that has its own row.
 const REST: Duration = Duration::from_millis(10);
