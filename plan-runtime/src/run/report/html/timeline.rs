@@ -138,8 +138,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     }
 }
 
-/// Returns the class and the position of a step's duration: after its bar, before its bar, or in its bar if there is no room beside the bar. In a bar with
-/// waits, text would cross the frames of the waits.
+/// Returns the class and the position of a step's duration: after its bar, before its bar, or in its bar if there is no room beside the bar. A bar
+/// with waits has none in it.
 fn place(
     took: &str,
     (started, ended): (Duration, Duration),
