@@ -8,6 +8,7 @@ import { openCompare } from "./compare.js";
 import { live } from "./live.js";
 import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
+import { heard } from "./questions.js";
 import { showReport } from "./report.js";
 import { closeRuns, openRuns } from "./runs.js";
 import { noticed, Refused, session, takeToken, token } from "./server.js";
@@ -38,6 +39,7 @@ const route = (focus = false) => {
   if (view === "run-view") $("to-runs").setAttribute("aria-current", "true");
   $("notices").replaceChildren();
   hush();
+  heard.clear();
   if (token && view === "runs-view" && !/^(#\/?(runs.*)?)?$/.test(location.hash)) noticed(new Refused(404, { error: { message: "there is no page at this address", help: "This is the list of runs." } }));
   closeRuns();
   if (view !== "run-view") closeRun();

@@ -250,7 +250,8 @@ document.addEventListener("keydown", pressed);
 for (const place of document.querySelectorAll(".keys")) {
   place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms.");
 }
-const heard = new Set();
+// The announced questions of the page. The next page announces its questions again.
+export const heard = new Set();
 const showGroups = (place, groups, after, level, context) => {
   hide(place.parentElement.querySelector(".keys"), !groups.length);
   cards(place, groups, ({ key, some, isPart }) => (some.length > 1 ? show([key, isPart, some.map(keyOf)]) : keyOf(some[0])), (group) =>

@@ -368,14 +368,14 @@ await test("the list of runs has space for names, inputs and errors", () => stub
   stub.runs.set("r0002", run("r0002", { plan, inputs, state: "running", ended: null, lists: [{ path: "sent", elements: 500, ended: 168, failed: 2 }] }));
   stub.runs.set("r0003", run("r0003", { plan, inputs, state: "failed", error: { path: "sent", message: "the mailbox has no space left for a message of this size, and refuses all of them" } }));
   const page = await open(stub.url, { width: 1280, at: "#/runs" });
-  const widths = () => page.$$eval("#runs thead th", (all) => Object.fromEntries(all.map((it) => [it.textContent.replace(/ .$/, ""), it.getBoundingClientRect().width])));
+  const widths = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#runs thead th")].map((it) => [it.textContent.replace(/ .$/, ""), it.getBoundingClientRect().width])));
   await says(page, "#runs", "168 of 500, 2 failed");
   const all = await widths();
   assert.ok(all.State < 160 && Math.min(all.Plan, all.Inputs, all.Error) > 200, JSON.stringify(all));
   await show(page, "widths-of-runs");
   for (const { state } of stub.runs.values()) {
     await page.evaluate((state) => (location.hash = `#/runs?state=${state}`), state);
-    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+    await wait(page, (state) => [...document.querySelectorAll("#runs tbody tr")].map((it) => it.textContent.includes(state)).join() === "true", state);
     const { State, ...one } = await widths();
     assert.ok(State < 160 && one.Plan > 250 && one.Inputs > 200, `${state}: ${JSON.stringify({ State, ...one })}`);
   }
