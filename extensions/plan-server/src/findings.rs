@@ -2,7 +2,7 @@
 
 use crate::error::{Problem, short};
 use plan_graph::{Line, Lines, MessageName};
-use plan_runtime::dynamic::{Code, Dialect, Finding, Findings, Label, Profile, Reader, Severity};
+use plan_runtime::dynamic::{Code, Finding, Label, Profile, Severity};
 use serde_json::{Value, json};
 
 pub(crate) fn severity(severity: Severity) -> &'static str {
@@ -38,24 +38,6 @@ pub(crate) fn profile(name: Option<&str>) -> Result<Profile, Problem> {
             "Write `strict` or `compatible`.",
         )),
     }
-}
-
-/// Returns the dialect of a document with errors, or `None` if the document has these findings in several dialects.
-pub(crate) fn dialect(reader: &Reader<'_>, findings: &Findings) -> Option<String> {
-    let has_findings = |dialect: &Dialect| {
-        let read = reader.clone().dialect(*dialect);
-        let read = read.read(findings.text());
-        read.is_err_and(|found| found == *findings)
-    };
-    let all = [
-        Dialect::ActionPlan,
-        Dialect::PlanJson,
-        Dialect::ToolPlan,
-        Dialect::Blueprint,
-    ];
-    let mut found = all.into_iter().filter(has_findings);
-    let dialect = found.next()?;
-    found.next().is_none().then(|| dialect.to_string())
 }
 
 /// Findings in the form of the API. Positions are in UTF-16 code units, as browsers count.

@@ -4,7 +4,7 @@ use crate::answer::{TOO_LARGE, Text};
 use crate::decisions::{Answered, Named};
 use crate::draft::draft;
 use crate::error::{Json, Path, Problem, short};
-use crate::findings::{dialect, findings_json, profile};
+use crate::findings::{findings_json, profile};
 use crate::limits;
 use crate::run_id::Start;
 use crate::run_json::whole;
@@ -56,7 +56,7 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
                     "plan": view::plan(document.plan(), state.server.toolbox()),
                 }),
                 Err(findings) => json!({
-                    "dialect": dialect(&state.reader(profile), &findings),
+                    "dialect": state.reader(profile).recognize(text).map(|it| it.to_string()),
                     "findings": findings_json(text, &findings),
                     "plan": null,
                     "draft": draft(text),

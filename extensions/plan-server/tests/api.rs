@@ -42,6 +42,17 @@ fn a_plan_goes_the_whole_way() {
     ];
     assert_eq!(codes(&checked["findings"]), expected);
     assert!(checked["plan"].is_null());
+    // `inputs` makes a tool plan plan JSON, which people learn beside the errors.
+    let text = r#"{"inputs": [], "steps": [{"id": "a", "tool": "emails_list"}]}"#;
+    for (text, dialect) in [
+        (&*faulty, "action plan"),
+        (text, "plan JSON"),
+        ("{}", ""),
+        ("{", ""),
+    ] {
+        let (_, checked) = server.post("/api/check", &json!({"text": text}));
+        assert_eq!(checked["dialect"].as_str().unwrap_or_default(), dialect);
+    }
     for finding in checked["findings"].as_array().unwrap() {
         let label = &finding["labels"][0];
         let offset = |end: &str| usize::try_from(label[end]["offset"].as_u64().unwrap()).unwrap();

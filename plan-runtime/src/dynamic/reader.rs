@@ -119,6 +119,28 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns the dialect in which this reader reads a document, or `None` if the document is too long, is not JSON, or is no plan.
+    ///
+    /// The document may have errors.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Dialect, Reader};
+    ///
+    /// let dialect = |text: &str| Reader::new().recognize(text);
+    /// assert_eq!(dialect(r#"[{"id": "sent", "tool": "send", "arguments": {"to": "{{PLACEHOLDER_to}}"}}]"#), Some(Dialect::ActionPlan));
+    /// assert_eq!(dialect("{}"), None);
+    /// ```
+    pub fn recognize(&self, text: &str) -> Option<Dialect> {
+        let source = Source::document(text);
+        let is_short = self.too_long(text.as_bytes()).is_none();
+        let node = is_short.then(|| JsonNode::of(without_fence(text), &source));
+        self.dialect_of(node?.ok()?)
+    }
+
+    fn dialect_of(&self, node: JsonNode<'_>) -> Option<Dialect> {
+        self.dialect.or_else(|| dialects::recognize(node))
+    }
+
     /// Reads a plan. The reader ignores a byte order mark, and a Markdown fence that a language model writes around the JSON.
     ///
     /// The reader checks the JSON, names, references, cycles and the form of each part. With
@@ -224,18 +246,11 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let dialect = match self.dialect {
-            Some(dialect) => dialect,
-            None => match dialects::recognize(node) {
-                Some(dialect) => dialect,
-                None => {
-                    let message = "the document is not a plan in a known dialect";
-                    let help =
-                        "a plan is an object with a list of `steps`, or a list of steps".to_owned();
-                    notes.push(Note::error(Code::UnknownDialect, node.place(), message).help(help));
-                    return None;
-                }
-            },
+        let Some(dialect) = self.dialect_of(node) else {
+            let message = "the document is not a plan in a known dialect";
+            let help = "a plan is an object with a list of `steps`, or a list of steps".to_owned();
+            notes.push(Note::error(Code::UnknownDialect, node.place(), message).help(help));
+            return None;
         };
         let syntax = dialect.rules().syntax;
         let mut reader = PlanReader::new((dialect, syntax), self.profile, self.limits);
