@@ -4,7 +4,7 @@
 //! The elements are blocks, or calls of plans, of two or three steps. The calls end one after the other: the first of the running calls, or the last.
 //! With `PLAN_TESTS=100`, each plan is tried under each policy and in both orders. Without the variable, some plans are tested in one of these combinations.
 
-use super::exhaustive::all_of_three;
+use super::exhaustive::{Form, all_of_three, form};
 use super::play::{Tried, try_ends};
 use super::shapes::undoing;
 use super::tree::{Node, Recovers, Work};
@@ -63,7 +63,11 @@ fn always() -> Node {
 }
 
 fn try_some(plans: &[Vec<Node>], one_in: usize) -> Tried {
-    let one_in = if all_of_three() { 1 } else { one_in };
+    let one_in = match form() {
+        Form::Quick => 5 * one_in,
+        Form::Long => one_in,
+        Form::Exhaustive => 1,
+    };
     let mut tried = Tried::default();
     for (number, plan) in plans.iter().step_by(one_in).enumerate() {
         tried += try_ends(plan, (!all_of_three()).then_some(number));

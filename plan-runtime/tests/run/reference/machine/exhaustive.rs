@@ -231,10 +231,10 @@ fn elements_that_have_undo_steps() {
             .flat_map(|work| RECOVERS.map(|recovers| vec![each(work.clone(), recovers)]));
         steps.collect::<Vec<_>>()
     };
-    let works = of(elements(3), one_in([28, 7, 1]));
+    let works = of(elements(3), one_in([140, 7, 1]));
     let counts = try_all(works.iter(), Way::Ends);
     println!("one after the other: {counts:?}");
-    let works = of(elements(3), one_in([93, 31, 3]));
+    let works = of(elements(3), one_in([465, 31, 3]));
     let counts = try_all(works.iter(), Way::Everything);
     println!("in all orders: {counts:?}");
     assert!(counts.ended > 1000, "{counts:?}");
