@@ -122,13 +122,13 @@ pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
 }
 
 /// The struct of a field whose type JSON has to hold.
-pub(crate) struct Owner<'a> {
+pub(crate) struct Holder<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
     pub(crate) check: &'a TokenStream,
 }
 
-impl Owner<'_> {
+impl Holder<'_> {
     /// Returns the attribute of a field by which serde's derives assume that its type is serializable to JSON. rustc
     /// then reports the type once, and not for each use in the derived code. `json` is the function that checks the
     /// type. The items before the struct place the errors of a type with several parts, since all tokens of a string

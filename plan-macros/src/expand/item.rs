@@ -171,7 +171,7 @@ fn definition(
     let krate = cx.krate();
     let serde = format!("{}::check::serde", tidy(&krate));
     let check = quote!(#krate::check);
-    let owner = json::Owner {
+    let owner = json::Holder {
         ident: &head.name,
         attrs: &head.attrs,
         check: &check,

@@ -48,15 +48,15 @@ pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
 
 /// Calls `f` with a type, and with the types inside each type for which `f` returns `true`.
 pub(crate) fn each_type(ty: &Type, f: &mut dyn FnMut(&Type) -> bool) {
-    struct Types<'f>(&'f mut dyn FnMut(&Type) -> bool);
-    impl<'ast> Visit<'ast> for Types<'_> {
+    struct Visited<'f>(&'f mut dyn FnMut(&Type) -> bool);
+    impl<'ast> Visit<'ast> for Visited<'_> {
         fn visit_type(&mut self, ty: &'ast Type) {
             if (self.0)(ty) {
                 visit::visit_type(self, ty);
             }
         }
     }
-    Types(f).visit_type(ty);
+    Visited(f).visit_type(ty);
 }
 
 /// Returns the types among the parameters of a path.
