@@ -1,6 +1,6 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
-use crate::docs::text_of;
+use crate::docs::{is_among, text_of};
 use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
@@ -179,23 +179,11 @@ impl Holder<'_> {
     /// Returns `true` for a field whose JSON depends on more than its type, or whose type cannot be written in a string
     /// literal.
     fn says_other(&self, ty: &Type, attrs: &[Attribute]) -> bool {
-        const OTHER: &[&str] = &[
-            "with",
-            "serialize_with",
-            "deserialize_with",
-            "skip",
-            "skip_serializing",
-            "skip_deserializing",
-            "bound",
-            "from",
-            "try_from",
-            "into",
-            "remote",
-        ];
+        const OTHER: &str = "with serialize_with deserialize_with skip skip_serializing skip_deserializing bound from try_from into remote";
         let says_other = |attr: &Attribute| match &attr.meta {
             Meta::List(list) if attr.path().is_ident("serde") => mentions(
                 &list.tokens,
-                &|token| matches!(token, TokenTree::Ident(name) if OTHER.iter().any(|other| name == other)),
+                &|token| matches!(token, TokenTree::Ident(name) if is_among(name, OTHER)),
             ),
             _ => false,
         };

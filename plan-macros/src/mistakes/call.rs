@@ -1,6 +1,7 @@
 //! Wrong forms of the call of a tool.
 
-use super::{Position, foreign, words};
+use super::words::{self, Place};
+use super::{Position, foreign};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
@@ -271,13 +272,12 @@ pub(crate) fn tool_path(tokens: TokenStream) -> Option<Path> {
 
 /// Returns the path `Tool::new`, as in other languages, and the `Tool` in the path.
 fn constructed(tokens: &TokenStream) -> Option<(Path, Path)> {
-    const WORDS: [&str; 7] = ["new", "default", "from", "create", "call", "run", "invoke"];
     let (name, path) = called(tokens)?;
     let mut tool = path.clone();
     tool.segments.pop();
     tool.segments.pop_punct();
     let is_type = is_type_name(&tool.segments.last()?.ident);
-    (is_type && WORDS.contains(&&*name)).then_some((path, tool))
+    (is_type && words::text(Place::Constructor, &name).is_some()).then_some((path, tool))
 }
 
 /// Returns the function that is called by `name(…)`, or as if the function were a tool by `name { … }`.

@@ -1,5 +1,6 @@
 //! Forms of other languages, and of asynchronous functions, as the work of a step.
 
+use super::words::{self, Place};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_word, last, only};
@@ -16,24 +17,11 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
         return None;
     }
-    let help = match &*word.to_string() {
-        "switch" | "case" | "when" => {
-            let place = unwrapped(&between);
-            format!("step {step} = match {place} {{ 0 => Tool {{ … }}, _ => Tool {{ … }} }};")
-        }
-        "foreach" | "forall" | "forEach" | "for_each" => {
-            let inside = value_text(&block.stream());
-            format!("step {step} = for {between} {{ {inside} }};")
-        }
-        "unless" => {
-            let inside = value_text(&block.stream());
-            format!(
-                "step {step} = if !({}) {{ {inside} }};",
-                unwrapped(&between)
-            )
-        }
-        _ => return None,
-    };
+    let help = words::text(Place::Flow, &word.to_string())?
+        .replace("{step}", &step.to_string())
+        .replace("{place}", unwrapped(&between))
+        .replace("{between}", &between)
+        .replace("{inside}", &value_text(&block.stream()));
     Some(mistake!(
         &word,
         "Rust has no `{word}`\nhelp: write `{help}`"
@@ -131,11 +119,8 @@ fn bare_name(name: &Ident) -> Option<Mistake> {
     if matches!(&*text, "None" | "_" | "true" | "false") {
         return None;
     }
-    if matches!(&*text, "default" | "otherwise" | "other" | "else") {
-        return Some(mistake!(
-            name,
-            "the last arm, for all other values, is written `_`\nhelp: write `_ => …`"
-        ));
+    if let Some(message) = words::text(Place::Arm, &text) {
+        return Some(Mistake::new(name, message));
     }
     let message = format!("`{name}` alone is a new name, which has any value");
     Some(if !text.starts_with(char::is_uppercase) {

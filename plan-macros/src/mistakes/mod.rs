@@ -16,7 +16,7 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use words::{attribute, early_end, in_for, in_loop, statement};
+pub(crate) use words::{Place, attribute, early_end, in_for, in_loop, statement, text};
 
 use crate::report::{Mistake, mistake};
 use crate::syntax::is_keyword;

@@ -1,6 +1,7 @@
 //! Wrong forms of values.
 
 use super::awaited;
+use super::words::{self, Place};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{Tokens, first, is_sign, last, only, parse_start, start};
@@ -109,12 +110,13 @@ fn is_object(group: &Group) -> bool {
 /// Returns the error of `value or default`.
 fn or_default(item: &ValueTokens) -> Option<Mistake> {
     let mut extra = Tokens::of(&item.extra);
-    let word = extra.next_ident().filter(|word| word == "or")?;
+    let word = extra.next_ident()?;
+    let message = words::text(Place::Default, &word.to_string())?;
     let (before, other) = (value_text(item.written()?), default(&extra.rest()));
-    Some(mistake!(
-        word,
-        "Rust has no `or`\nhelp: write `{before}.unwrap_or({other})`, or `||` between two conditions"
-    ))
+    let message = message
+        .replace("{before}", &before)
+        .replace("{other}", &other);
+    Some(Mistake::new(word, message))
 }
 
 /// Returns the argument of `unwrap_or` for a default.

@@ -1,9 +1,7 @@
-//! Keywords of other languages and engines instead of attributes, statements and calls.
-//!
-//! In a message, `{word}` is the word, and `{step}` is the name of the step.
+//! Words of other languages and engines, and words of Rust in the wrong place.
 
 use super::foreign;
-use crate::report::{Mistake, mistake};
+use crate::report::Mistake;
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, last, parse_start};
@@ -13,54 +11,132 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::Path;
 
+/// The position of a word.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// The name of an attribute.
+    Attribute,
+    /// The start of a statement.
+    Statement,
+    /// A statement that is the word alone.
+    Alone,
+    /// The start of a statement with an operand after the word.
+    Operand,
+    /// The start of a statement with any token after the word.
+    Item,
+    /// The start of a statement with braces after the word.
+    Braces,
+    /// The name of a function or of braces that run calls concurrently.
+    Concurrent,
+    /// The name of a function that drops the slower calls.
+    Race,
+    /// The name of a macro in place of the work of a step.
+    Macro,
+    /// Before braces that are the work of a step.
+    Block,
+    /// Before braces and further tokens that are the work of a step.
+    Continued,
+    /// Before braces with steps that are the work of a step.
+    Steps,
+    /// The start of the work of a step.
+    Work,
+    /// The start of a branch or a loop that is the work of a step.
+    Flow,
+    /// The pattern of the last arm of a `match`.
+    Arm,
+    /// Between the branches of an `if`.
+    Else,
+    /// An operator of a condition.
+    Operator,
+    /// Between a value and its default.
+    Default,
+    /// Between the pattern and the list of a `for`.
+    In,
+    /// Before the condition of a loop.
+    While,
+    /// The function of a type that creates a value.
+    Constructor,
+    /// A value.
+    Value,
+    /// A name of the value of the round before.
+    RoundBefore,
+    /// The first part of a path to a value.
+    Context,
+    /// The part of a path between a step and its fields.
+    Output,
+}
+
+macro_rules! words {
+    ($($place:ident $($word:literal)|+ $(=> $text:literal)?;)*) => {
+        /// Returns the text about a word: a message, a part of a message, or the right word. In a message, `{word}` is the word, and `{step}` is the
+        /// name of the step.
+        pub(crate) fn text(place: Place, word: &str) -> Option<&'static str> {
+            match (place, word) {
+                $((Place::$place, $($word)|+) => Some(concat!($($text)?)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+words! {
+    Attribute "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => "write `#[always]`";
+    Attribute "compensate" | "compensation" | "rollback" | "revert" | "reverses" => "write `#[undo(paid)]` on the step that undoes `paid`";
+    Attribute "on_error" | "on_failure" | "on_err" | "rescue" | "except" | "recover" => "write `#[catch]` to have the failure as a value, or `#[fallback(value)]` to replace it";
+    Attribute "ignore_errors" | "allow_failure" | "continue_on_error" => "write `#[optional]`, and the output is an `Option`";
+    Attribute "max" | "limit" | "max_rounds" | "max_iterations" | "rounds" | "times" => "write `#[at_most(100)]` for the rounds of a `loop`, `#[retry(3)]` for attempts, or `#[concurrency(3)]` for elements that run at one time";
+    Attribute "parallel" | "max_parallel" | "parallelism" => "write `#[concurrency(3)]` for the elements of a `for`; steps run concurrently anyway";
+    Attribute "every" | "interval" | "poll" => "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`";
+    Attribute "attempts" | "tries" | "repeat" => "write `#[retry(3)]`";
+    Attribute "timeout_seconds" | "timeout_minutes" | "timeout_ms" | "time_limit" | "max_time" | "ttl" | "within" => "write `#[timeout(\"10s\")]` for each attempt, or `#[deadline(\"1m\")]` for all";
+    Attribute "needs" | "depends_on" | "depends" | "requires" => "write `#[after(name)]`; a step that refers to another waits for it anyway";
+    Attribute "default" | "or_else" | "otherwise" => "write `#[fallback(value)]`";
+    Attribute "when" | "only_if" | "skip_if" | "condition" => "write `step name = if condition { Tool { … } };`";
+    Statement "break" | "continue" => "a plan has no `{word}`: all its steps run, each as soon as it can\nhelp: write `if condition { … }` around what may be left out";
+    Operand "throw" | "raise" | "bail" | "fail" => "a plan has no `{word}`: it fails when a step fails\nhelp: write `step name: Type = Err(\"…\")?;`, which fails";
+    Operand "yield" | "emit" => "a plan has no `{word}`: it has one output, its last expression\nhelp: an `Observer` of the run sees what each step gives";
+    Item "fn" | "struct" | "enum" | "const" | "static" | "use" | "impl" | "mod" | "type" => "a plan has no items: it consists of steps\nhelp: write this `{word}` before `plan!`";
+    Alone "async" | "pub" => "a step has no `{word}`\nhelp: remove it";
+    Statement "while" | "loop" => "`{word}` is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`";
+    Braces "do" => "a loop is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`";
+    Braces "try" => "a plan has no `try`: a failure ends the run, unless the step says otherwise\nhelp: write `#[catch]` on a step whose failure is a value, and `#[always]` on one that runs in any case";
+    Braces "finally" | "defer" => "a plan has no `{word}`\nhelp: write `#[always] step name = Tool { … };`";
+    Braces "catch" => "a plan has no `catch`\nhelp: write `#[catch]` on a step, and its failure is a value";
+    Concurrent "spawn" | "parallel" | "par" | "concurrent" | "concurrently" | "join" | "try_join" | "join_all" | "all" | "fork" | "go" | "task" => "steps run concurrently, unless one refers to another\nhelp: write each call as a step of its own: `step name = Tool { … };`";
+    Race "race" | "select" | "race_ok" | "any" | "select_ok" => "a plan has no `{word}`: a call that has begun is not dropped because another was faster\nhelp: a tool may call others, and give the first answer";
+    Macro "plan" => "steps inside a step are a block\nhelp: write the braces alone: `step {step} = { … };`";
+    Block "do" => "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`";
+    Continued "try" => "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {step} = Tool { … };`, and the failure is a value";
+    Steps "async" | "unsafe" => "a block has no `{word}`\nhelp: write the braces alone: `step {step} = { … };`";
+    Steps "try" => "a block has no `try`: the run fails if one of its steps fails\nhelp: write `#[catch] step {step} = { … };`, and the failure is a value";
+    Work "match" => "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\nhelp: for other patterns, write `if let … { … } else if … { … } else { … }`\nhelp: to compute a value with `match`, give the step a type: `step {step}: Type = match … { … };`";
+    Work "while" => "a step repeats calls with `loop`, whose condition is evaluated after each round\nhelp: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`";
+    Work "async" | "try" | "unsafe" => "a step has no `{word}`: write the call alone: the run awaits it, and fails if it fails";
+    Work "return" => "a step has no `{word}`: write the call without the `return`";
+    Flow "switch" | "case" | "when" => "step {step} = match {place} { 0 => Tool { … }, _ => Tool { … } };";
+    Flow "foreach" | "forall" | "forEach" | "for_each" => "step {step} = for {between} { {inside} };";
+    Flow "unless" => "step {step} = if !({place}) { {inside} };";
+    Arm "default" | "otherwise" | "other" | "else" => "the last arm, for all other values, is written `_`\nhelp: write `_ => …`";
+    Else "elif" | "elsif" | "elseif" => "else if";
+    Operator "and" => "&&";
+    Operator "or" => "||";
+    Default "or" => "Rust has no `or`\nhelp: write `{before}.unwrap_or({other})`, or `||` between two conditions";
+    In "of" => "expected `in`, found `of`";
+    While "until" => "a loop goes on while its condition is true\nhelp: write `while !…`";
+    Constructor "new" | "default" | "from" | "create" | "call" | "run" | "invoke";
+    Value "none" | "null" | "nil" | "undefined" => "write `None`";
+    RoundBefore "last" | "previous" | "prev" | "before";
+    Context "steps" | "inputs" | "input" | "needs" | "jobs" | "nodes" | "tasks";
+    Output "outputs" | "output" | "result";
+}
+
 /// Returns the attribute of a step that replaces an attribute of this name, and the way to write it.
 pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static str)> {
-    Some(match name {
-        "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => {
-            (Some(StepAttribute::Always), "write `#[always]`")
-        }
-        "compensate" | "compensation" | "rollback" | "revert" | "reverses" => (
-            Some(StepAttribute::Undo),
-            "write `#[undo(paid)]` on the step that undoes `paid`",
-        ),
-        "on_error" | "on_failure" | "on_err" | "rescue" | "except" | "recover" => (
-            Some(StepAttribute::Catch),
-            "write `#[catch]` to have the failure as a value, or `#[fallback(value)]` to replace it",
-        ),
-        "ignore_errors" | "allow_failure" | "continue_on_error" => (
-            Some(StepAttribute::Optional),
-            "write `#[optional]`, and the output is an `Option`",
-        ),
-        "max" | "limit" | "max_rounds" | "max_iterations" | "rounds" | "times" => (
-            Some(StepAttribute::AtMost),
-            "write `#[at_most(100)]` for the rounds of a `loop`, `#[retry(3)]` for attempts, or `#[concurrency(3)]` for elements that run at one time",
-        ),
-        "parallel" | "max_parallel" | "parallelism" => (
-            Some(StepAttribute::Concurrency),
-            "write `#[concurrency(3)]` for the elements of a `for`; steps run concurrently anyway",
-        ),
-        "every" | "interval" | "poll" => (
-            Some(StepAttribute::AtMost),
-            "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`",
-        ),
-        "attempts" | "tries" | "repeat" => (Some(StepAttribute::Retry), "write `#[retry(3)]`"),
-        "timeout_seconds" | "timeout_minutes" | "timeout_ms" | "time_limit" | "max_time"
-        | "ttl" | "within" => (
-            Some(StepAttribute::Timeout),
-            "write `#[timeout(\"10s\")]` for each attempt, or `#[deadline(\"1m\")]` for all",
-        ),
-        "needs" | "depends_on" | "depends" | "requires" => (
-            Some(StepAttribute::After),
-            "write `#[after(name)]`; a step that refers to another waits for it anyway",
-        ),
-        "default" | "or_else" | "otherwise" => {
-            (Some(StepAttribute::Fallback), "write `#[fallback(value)]`")
-        }
-        "when" | "only_if" | "skip_if" | "condition" => {
-            (None, "write `step name = if condition { Tool { … } };`")
-        }
-        _ => return None,
-    })
+    let help = text(Place::Attribute, name)?;
+    let written = help
+        .split_once("#[")
+        .and_then(|(_, after)| after.split(['(', ']']).next());
+    Some((written.and_then(StepAttribute::named), help))
 }
 
 /// Returns the error of `@retry(3)`, an attribute of other languages.
@@ -100,45 +176,16 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
         Some(TokenTree::Literal(_)) => true,
         _ => false,
     };
-    let message = match &*word.to_string() {
-        "break" | "continue" => {
-            "a plan has no `{word}`: all its steps run, each as soon as it can\n\
-             help: write `if condition { … }` around what may be left out"
-        }
-        "throw" | "raise" | "bail" | "fail" if has_operand => {
-            "a plan has no `{word}`: it fails when a step fails\n\
-             help: write `step name: Type = Err(\"…\")?;`, which fails"
-        }
-        "yield" | "emit" if has_operand || word == "yield" => {
-            "a plan has no `{word}`: it has one output, its last expression\n\
-             help: an `Observer` of the run sees what each step gives"
-        }
-        "fn" | "struct" | "enum" | "const" | "static" | "use" | "impl" | "mod" | "type"
-            if next.is_some() =>
-        {
-            "a plan has no items: it consists of steps\nhelp: write this `{word}` before `plan!`"
-        }
-        "async" | "pub" if next.is_none() => "a step has no `{word}`\nhelp: remove it",
-        "while" | "loop" => {
-            "`{word}` is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`"
-        }
-        _ if !has_braces => return None,
-        word if is_concurrent(word) => CONCURRENT,
-        "do" => {
-            "a loop is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`"
-        }
-        "try" => {
-            "a plan has no `try`: a failure ends the run, unless the step says otherwise\n\
-             help: write `#[catch]` on a step whose failure is a value, and `#[always]` on one that runs in any case"
-        }
-        "finally" | "defer" => {
-            "a plan has no `{word}`\nhelp: write `#[always] step name = Tool { … };`"
-        }
-        "catch" => {
-            "a plan has no `catch`\nhelp: write `#[catch]` on a step, and its failure is a value"
-        }
-        _ => return None,
-    };
+    let text = word.to_string();
+    let places = [
+        (Place::Statement, true),
+        (Place::Operand, has_operand || word == "yield"),
+        (Place::Item, next.is_some()),
+        (Place::Alone, next.is_none()),
+        (Place::Concurrent, has_braces),
+        (Place::Braces, has_braces),
+    ];
+    let message = first_of(&places, &text)?;
     Some(mistake(&word, message))
 }
 
@@ -154,25 +201,13 @@ pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
         return None;
     };
     let is_block = block.delimiter() == Delimiter::Brace;
-    let has_steps = || is_block && has_steps(&block);
-    let message = match &*word.to_string() {
-        "plan" if is_plan => {
-            "steps inside a step are a block\nhelp: write the braces alone: `step {step} = { … };`"
-        }
-        "do" if is_block => {
-            "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`"
-        }
-        "try" if is_block && !tokens.is_empty() => {
-            "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {step} = Tool { … };`, and the failure is a value"
-        }
-        "async" | "unsafe" if has_steps() => {
-            "a block has no `{word}`\nhelp: write the braces alone: `step {step} = { … };`"
-        }
-        "try" if has_steps() => {
-            "a block has no `try`: the run fails if one of its steps fails\nhelp: write `#[catch] step {step} = { … };`, and the failure is a value"
-        }
-        _ => return None,
-    };
+    let places = [
+        (Place::Macro, is_plan),
+        (Place::Block, is_block),
+        (Place::Continued, is_block && !tokens.is_empty()),
+        (Place::Steps, is_block && has_steps(&block)),
+    ];
+    let message = first_of(&places, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
 }
 
@@ -185,23 +220,14 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     {
         return Some(arm);
     }
-    let message = match &*word.to_string() {
-        "match" => {
-            "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\n\
-             help: for other patterns, write `if let … { … } else if … { … } else { … }`\n\
-             help: to compute a value with `match`, give the step a type: `step {step}: Type = match … { … };`"
-        }
-        "while" => {
-            "a step repeats calls with `loop`, whose condition is evaluated after each round\n\
-             help: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`"
-        }
-        "async" | "try" | "unsafe" => {
-            "a step has no `{word}`: write the call alone: the run awaits it, and fails if it fails"
-        }
-        "return" => "a step has no `{word}`: write the call without the `return`",
-        _ => return None,
-    };
+    let message = text(Place::Work, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
+}
+
+/// Returns the first text about a word in one of the places for which the condition holds.
+fn first_of(places: &[(Place, bool)], word: &str) -> Option<&'static str> {
+    let mut places = places.iter().filter(|(_, holds)| *holds);
+    places.find_map(|(place, _)| text(*place, word))
 }
 
 fn mistake(word: &Ident, message: &str) -> Mistake {
@@ -210,28 +236,6 @@ fn mistake(word: &Ident, message: &str) -> Mistake {
 
 fn mistake_in_step(word: &Ident, message: &str, step: &Ident) -> Mistake {
     mistake(word, &message.replace("{step}", &step.to_string()))
-}
-
-const CONCURRENT: &str = "steps run concurrently, unless one refers to another\n\
-     help: write each call as a step of its own: `step name = Tool { … };`";
-
-/// Returns `true` for the words that other languages and libraries begin concurrent work with.
-fn is_concurrent(word: &str) -> bool {
-    matches!(
-        word,
-        "spawn"
-            | "parallel"
-            | "par"
-            | "concurrent"
-            | "concurrently"
-            | "join"
-            | "try_join"
-            | "join_all"
-            | "all"
-            | "fork"
-            | "go"
-            | "task"
-    )
 }
 
 /// Returns the error of concurrent calls, or of the first of several calls, instead of the call of a step.
@@ -255,15 +259,9 @@ pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
         }
     }
     let (at, word) = function?;
-    match &*word.to_string() {
-        name @ ("race" | "select" | "race_ok" | "any" | "select_ok") => Some(mistake!(
-            at,
-            "a plan has no `{name}`: a call that has begun is not dropped because another was faster\n\
-                 help: a tool may call others, and give the first answer"
-        )),
-        word if is_concurrent(word) => Some(Mistake::new(at, CONCURRENT)),
-        _ => None,
-    }
+    let word = word.to_string();
+    let message = text(Place::Race, &word).or_else(|| text(Place::Concurrent, &word))?;
+    Some(Mistake::new(at, message.replace("{word}", &word)))
 }
 
 /// Returns `true` if `Tool { … }` is among tokens.

@@ -2,6 +2,8 @@
 
 use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
+use crate::docs::is_among;
+use crate::mistakes::{self as foreign, Place};
 use std::collections::HashMap;
 use syn::{Ident, LitStr, Type};
 
@@ -61,20 +63,11 @@ fn of_body(body: &Body) -> Form {
 }
 
 fn of_type(ty: &Type) -> Form {
-    const MANY: &[&str] = &[
-        "Vec",
-        "VecDeque",
-        "LinkedList",
-        "BTreeSet",
-        "HashSet",
-        "BinaryHeap",
-        "BTreeMap",
-        "HashMap",
-    ];
+    const MANY: &str = "Vec VecDeque LinkedList BTreeSet HashSet BinaryHeap BTreeMap HashMap";
     match ty {
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if last.ident == "Option" => Form::Absent,
-            Some(last) if MANY.iter().any(|many| last.ident == many) => Form::Many,
+            Some(last) if is_among(&last.ident, MANY) => Form::Many,
             _ => Form::Unknown,
         },
         Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
@@ -123,14 +116,10 @@ fn named<'p>(
     if let Some(shown) = shown(root) {
         return Some((root, fields, shown));
     }
-    let is_foreign = [
-        "steps", "inputs", "input", "needs", "jobs", "nodes", "tasks",
-    ]
-    .contains(&root);
-    let (name, fields) = split(fields.strip_prefix('.').filter(|_| is_foreign)?);
+    foreign::text(Place::Context, root)?;
+    let (name, fields) = split(fields.strip_prefix('.')?);
     let (word, rest) = split(fields.strip_prefix('.').unwrap_or_default());
-    let is_output = ["outputs", "output", "result"].contains(&word);
-    let fields = if is_output { rest } else { fields };
+    let fields = foreign::text(Place::Output, word).map_or(fields, |_| rest);
     Some((name, fields, shown(name)?))
 }
 
