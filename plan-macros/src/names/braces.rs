@@ -4,7 +4,6 @@ use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
 use crate::docs::is_among;
 use crate::mistakes::{self as foreign, Place};
-use std::collections::HashMap;
 use syn::{Ident, LitStr, Type};
 
 /// A description of a value for `{}`.
@@ -28,20 +27,11 @@ pub(super) enum Form {
     Many,
 }
 
-/// The inputs and steps whose form is known from the plan.
-pub(super) struct Forms(HashMap<Source, Form>);
-
-impl Forms {
-    pub(super) fn of(names: &Names<'_>) -> Self {
-        let inputs = names.inputs.iter().enumerate();
-        let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
-        let steps = names.steps.iter();
-        let steps = steps.map(|step| (names.source(step), of_step(step)));
-        Self(inputs.chain(steps).collect())
-    }
-
-    pub(super) fn get(&self, source: Source) -> Form {
-        self.0.get(&source).copied().unwrap_or_default()
+/// Returns the form of a step or an input.
+pub(super) fn form(names: &Names<'_>, source: Source) -> Form {
+    match source {
+        Source::Input(index) => of_type(&names.inputs[index].ty),
+        Source::Step(number) => of_step(names.steps[number]),
     }
 }
 

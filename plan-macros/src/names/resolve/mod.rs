@@ -4,12 +4,10 @@ mod blocks;
 mod values;
 
 use self::blocks::OpenBlock;
-use super::caught::CaughtSteps;
+use super::caught;
 use super::compared::ComparedPattern;
 use super::frames::Frame;
-use super::roles::LateSteps;
 use super::{Frames, Meaning, Mention, Names, Outcome, Source};
-use super::{braces, caught};
 use crate::ast::{Body, Branch, Condition, Given, List, Plan, Reference, Role, Step, Value};
 use crate::docs::text_of;
 use crate::parse;
@@ -23,11 +21,8 @@ use syn::{Ident, Pat};
 pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Report) {
     names.facts.mentions = vec![Vec::new(); names.steps.len()];
     let mut resolver = Resolver {
-        caught: CaughtSteps::of(names),
-        forms: braces::Forms::of(names),
         each_meant: HashSet::new(),
         elements: Vec::new(),
-        late: LateSteps::of(names),
         blocks: vec![OpenBlock::new(0, 0)],
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
@@ -44,13 +39,10 @@ pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Re
 
 struct Resolver<'a, 't> {
     names: &'a mut Names<'t>,
-    caught: CaughtSteps,
-    forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
     each_meant: HashSet<Source>,
     /// The names of the enclosing `for`s over a caught step, with `true` if code uses the `Result` of each element.
     elements: Vec<(Ident, bool)>,
-    late: LateSteps,
     /// The plan and the blocks around, the innermost last.
     blocks: Vec<OpenBlock>,
     /// The name of the plan.
@@ -201,7 +193,7 @@ impl<'t> Resolver<'_, 't> {
         let written = reference.written();
         let source = self.names.get_in(self.frames.scope, &reference.root);
         let list = source.filter(|_| reference.hops.is_empty());
-        let each = list.and_then(|source| Some((source, self.caught.list(source)?)));
+        let each = list.and_then(|source| Some((source, caught::list(self.names, source)?)));
         match (each, element) {
             (Some((source, at)), Some((element, true))) => {
                 let list = format!("for {element} in {written}");
