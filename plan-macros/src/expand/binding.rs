@@ -3,7 +3,7 @@
 use super::builder::{Builder, TemplateData};
 use super::computed::{self, Reads, starts_at};
 use super::frame::{LocalFrame, part_of};
-use super::sources::Sources;
+use super::scope::Sources;
 use super::tokens::located;
 use super::way::path;
 use super::{local, test};

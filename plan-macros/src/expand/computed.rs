@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, TemplateData};
 use super::reference::field_name;
-use super::sources::{Sources, any_values, sources};
+use super::scope::{Sources, any_values, sources};
 use super::table::CheckKey;
 use super::{Context, local, test};
 use crate::ast::Computed;

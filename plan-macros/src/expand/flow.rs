@@ -8,7 +8,7 @@ use super::builder::{BodyData, Builder, Lowered, TemplateData};
 use super::frame::Level;
 use super::literal::{self, Owner};
 use super::table::{Action, ConstantKey, Table};
-use super::tool::Tool;
+use super::types::Tool;
 use super::way::{it, path};
 use super::{Context, policy, reference, step, types};
 use crate::ast::{

@@ -16,7 +16,6 @@ mod scope;
 mod shared;
 #[cfg(test)]
 mod snapshots;
-mod sources;
 mod start;
 mod step;
 mod table;
@@ -24,7 +23,6 @@ mod test;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod tool;
 mod types;
 mod unordered;
 mod value;
@@ -38,7 +36,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
 use table::TypeKey;
-use tool::Tool;
+use types::Tool;
 
 /// The facts that every part of the expansion needs.
 struct Context<'a> {

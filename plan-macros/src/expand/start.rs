@@ -1,7 +1,7 @@
 //! The code that starts the actions of a plan, and its bounds on an application.
 
 use super::table::Action;
-use super::tool::Tool;
+use super::types::Tool;
 use super::way::ends;
 use super::{Context, way};
 use crate::ast::Body;

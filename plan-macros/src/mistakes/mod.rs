@@ -1,10 +1,9 @@
 //! Wrong forms, and the right form for each. `parse` hands over tokens that the grammar does not allow, and gets a
 //! [`Mistake`](crate::report::Mistake).
 
-pub(crate) mod awaited;
 mod call;
 pub(crate) mod flow;
-mod foreign;
+pub(crate) mod foreign;
 pub(crate) mod head;
 pub(crate) mod step;
 pub(crate) mod tail;
@@ -33,7 +32,7 @@ pub(crate) fn in_place_of_call(
     if first_word(tokens).is_some_and(|tool| tool.to_string().starts_with(char::is_uppercase)) {
         return None;
     }
-    awaited::without_type(tokens, position, step_name)
+    foreign::without_type(tokens, position, step_name)
         .or_else(|| flow::label(tokens))
         .or_else(|| step::unfinished(tokens))
         .or_else(|| words::block(tokens, step_name))

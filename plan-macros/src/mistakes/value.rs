@@ -1,6 +1,6 @@
 //! Wrong forms of values.
 
-use super::awaited;
+use super::foreign;
 use super::words::{self, Place};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
@@ -27,7 +27,7 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         let message = "a struct is written with its name: `Type { … }`";
         return Mistake::at(object.span_open(), message).certain();
     }
-    if let Some(awaits) = awaited::inside(tokens) {
+    if let Some(awaits) = foreign::inside_value(tokens) {
         return awaits;
     }
     if let Some(strict) = strict_equality(&trees) {

@@ -1,8 +1,8 @@
 //! A value, cut into the values inside it, so that an error stays in its piece.
 
-use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
 use super::tokens::is_sign;
+use super::tokens::{at_end, in_braces, in_brackets, in_parens};
 use crate::ast::{Reference, Scalar};
 use crate::docs::{names_of, text_of};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};

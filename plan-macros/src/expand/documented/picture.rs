@@ -1,7 +1,7 @@
 //! The graph as SVG inside Markdown, in the colors of rustdoc's theme.
 
 use super::super::Context;
-use super::escape::Text;
+use super::table::Text;
 use super::words;
 use crate::ast::{Body, Extent, Role, Step};
 use crate::docs::text_of;

@@ -1,7 +1,7 @@
 //! The action, the dependencies and the failure policy of a step, as short Rust for readers.
 
 use super::super::Context;
-use super::escape::Code;
+use super::table::Code;
 use crate::ast::{Block, Body, Condition, List, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::{Names, Source};
