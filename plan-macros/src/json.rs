@@ -1,13 +1,14 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
-use crate::docs::{is_among, text_of};
+use crate::docs::text_of;
+use crate::options::has_word;
 use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, PathSegment, Type, TypePath};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, PathSegment, Type, TypePath};
 
 /// Returns the parts of a type that only rustc can check for JSON: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
@@ -180,13 +181,7 @@ impl Holder<'_> {
     /// literal.
     fn says_other(&self, ty: &Type, attrs: &[Attribute]) -> bool {
         const OTHER: &str = "with serialize_with deserialize_with skip skip_serializing skip_deserializing bound from try_from into remote";
-        let says_other = |attr: &Attribute| match &attr.meta {
-            Meta::List(list) if attr.path().is_ident("serde") => mentions(
-                &list.tokens,
-                &|token| matches!(token, TokenTree::Ident(name) if is_among(name, OTHER)),
-            ),
-            _ => false,
-        };
+        let says_other = |attr: &Attribute| has_word(attr, "serde", OTHER);
         // A recursive struct would assume its own bound, and `$crate` has no meaning in a string literal.
         let cannot_say = |token: &TokenTree| match token {
             TokenTree::Ident(name) => name == self.ident || name == "Self",

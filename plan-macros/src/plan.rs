@@ -5,8 +5,9 @@ use crate::graph::Graphs;
 use crate::names::{self, Names};
 use crate::repeated::is_repeated;
 use crate::report::Report;
+use crate::syntax::tokens::enclosed;
 use crate::{expand, host, ide, options, parse, syntax};
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 
 /// Expands `plan!`.
@@ -63,9 +64,8 @@ fn with_raw_gen(tokens: TokenStream) -> TokenStream {
     let trees = tokens.into_iter().map(|tree| match tree {
         TokenTree::Ident(name) if name == "gen" => Ident::new_raw("gen", name.span()).into(),
         TokenTree::Group(group) => {
-            let mut raw = Group::new(group.delimiter(), with_raw_gen(group.stream()));
-            raw.set_span(group.span());
-            raw.into()
+            let raw = with_raw_gen(group.stream());
+            enclosed(group.delimiter(), raw, group.span()).into()
         }
         other => other,
     });

@@ -5,7 +5,7 @@ use crate::ast::{Extent, Role, Step};
 use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
-use crate::syntax::tokens::Tokens;
+use crate::syntax::tokens::{Tokens, enclosed};
 use crate::syntax::{Statement, StepTokens};
 use plan_graph::{StepAttribute, Takes};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -226,8 +226,7 @@ fn with_views(
             TokenTree::Group(group) => {
                 let in_braces = group.delimiter() == Delimiter::Brace;
                 let inner = with_views(group.stream(), in_braces, view);
-                let mut whole = Group::new(group.delimiter(), inner);
-                whole.set_span(group.span());
+                let whole = enclosed(group.delimiter(), inner, group.span());
                 seen.extend([TokenTree::Group(whole)]);
             }
             _ => seen.extend([tree.clone()]),

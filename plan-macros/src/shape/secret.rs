@@ -40,14 +40,8 @@ fn is_for_serde(tokens: TokenStream) -> bool {
 
 /// Returns `true` if one of the attributes is `#[shape(secret)]`.
 pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| match &attr.meta {
-        Meta::List(list) if list.path.is_ident("shape") => list
-            .tokens
-            .clone()
-            .into_iter()
-            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "secret")),
-        _ => false,
-    })
+    let mut attrs = attrs.iter();
+    attrs.any(|attr| options::has_word(attr, "shape", "secret"))
 }
 
 /// Writes a function that describes the secrets inside a type. Returns `None` for a type without secrets. `around` contains

@@ -1,7 +1,7 @@
 //! Looking ahead in tokens that are not Rust.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::quote_spanned;
+use quote::{ToTokens, quote_spanned};
 use std::collections::VecDeque;
 use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser};
@@ -355,4 +355,11 @@ pub(crate) fn argument_name(input: ParseStream<'_>) -> syn::Result<Option<(Ident
         return Ok(None);
     }
     Ok(Some((input.call(Ident::parse_any)?, input.parse()?)))
+}
+
+/// Returns tokens in brackets with this span.
+pub(crate) fn enclosed(delimiter: Delimiter, inside: impl ToTokens, at: Span) -> Group {
+    let mut group = Group::new(delimiter, inside.into_token_stream());
+    group.set_span(at);
+    group
 }

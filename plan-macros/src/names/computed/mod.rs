@@ -11,8 +11,9 @@ use super::{ComputedNames, Frames, Meaning, Names};
 use crate::ast::Computed;
 use crate::docs::{last_name, text_of};
 use crate::report::Report;
+use crate::syntax::tokens::enclosed;
 use crate::syntax::{argument_name, format_string};
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
@@ -338,8 +339,7 @@ fn dereferenced(name: &Ident) -> Expr {
 fn owned(expr: &Expr, name: &Ident) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);
-    let mut arguments = Group::new(Delimiter::Parenthesis, place);
-    arguments.set_span(end);
+    let arguments = enclosed(Delimiter::Parenthesis, place, end);
     Expr::Verbatim(quote_spanned!(end=> #path::owned #arguments))
 }
 
@@ -348,8 +348,7 @@ fn taken(expr: &Expr, name: &Ident, lender: &str) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> *__plan);
     let lender = Ident::new(lender, end);
-    let mut arguments = Group::new(Delimiter::Parenthesis, place);
-    arguments.set_span(end);
+    let arguments = enclosed(Delimiter::Parenthesis, place, end);
     Expr::Verbatim(quote_spanned!(end=> #path::#lender #arguments .plan_taken()))
 }
 
@@ -367,8 +366,7 @@ fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
 }
 
 fn in_parens(inside: &impl ToTokens, at: Span) -> Expr {
-    let mut group = Group::new(Delimiter::Parenthesis, inside.to_token_stream());
-    group.set_span(at);
+    let group = enclosed(Delimiter::Parenthesis, inside, at);
     Expr::Verbatim(TokenTree::Group(group).into())
 }
 
