@@ -4,6 +4,7 @@ use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
 use crate::docs::is_among;
 use crate::mistakes::{self as foreign, Place};
+use crate::parse::owned::last_segment;
 use syn::{Ident, LitStr, Type};
 
 /// A description of a value for `{}`.
@@ -55,13 +56,12 @@ fn of_body(body: &Body) -> Form {
 fn of_type(ty: &Type) -> Form {
     const MANY: &str = "Vec VecDeque LinkedList BTreeSet HashSet BinaryHeap BTreeMap HashMap";
     match ty {
-        Type::Path(path) => match path.path.segments.last() {
+        Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
+        _ => match last_segment(ty) {
             Some(last) if last.ident == "Option" => Form::Absent,
             Some(last) if is_among(&last.ident, MANY) => Form::Many,
             _ => Form::Unknown,
         },
-        Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
-        _ => Form::Unknown,
     }
 }
 

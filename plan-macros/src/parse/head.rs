@@ -121,12 +121,13 @@ fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
     }
     let message = "the type of the plan's output is not valid: write `-> Type`";
     let ty = owned::read(ty).map_err(|at| Mistake::at(at, message))?;
-    match owned::result(&ty).map(owned::shown) {
-        None => Ok(ty),
-        Some(value) => Err(mistake!(
+    match owned::result(&ty).as_deref() {
+        Some([value]) => Err(mistake!(
             &ty,
-            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"
+            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {}`",
+            owned::shown(value)
         )),
+        _ => Ok(ty),
     }
 }
 

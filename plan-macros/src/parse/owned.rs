@@ -62,6 +62,20 @@ pub(crate) fn each_type(ty: &Type, f: &mut dyn FnMut(&Type) -> bool) {
     Visited(f).visit_type(ty);
 }
 
+/// Returns the last name of a path, with its parameters.
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    }
+}
+
+/// Returns the parameters of a `Result`.
+pub(crate) fn result(ty: &Type) -> Option<Vec<&Type>> {
+    let result = last_segment(ty).filter(|last| last.ident == "Result")?;
+    Some(type_arguments(result).collect())
+}
+
 /// Returns the types among the parameters of a path.
 pub(crate) fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
     let arguments = match &segment.arguments {
@@ -95,7 +109,7 @@ fn extra_parameters(segment: &PathSegment) -> Option<String> {
     let types: Option<Vec<&Type>> = arguments.args.iter().map(type_of).collect();
     let types = types.filter(|types| types.len() > values)?;
     // No hasher and no allocator has the name of a type of values.
-    let is_of_values = |ty: &&Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(is_container));
+    let is_of_values = |ty: &&Type| last_segment(ty).is_some_and(is_container);
     if types.len() <= values + others && !types[values..].iter().any(is_of_values) {
         return None;
     }
@@ -140,8 +154,8 @@ fn unsized_in<'a>(ty: &'a Type, found: &mut Vec<&'a Type>) {
     match ty {
         Type::Slice(_) | Type::TraitObject(_) => found.push(ty),
         Type::Path(path) if unsized_path(path).is_some() => found.push(ty),
-        Type::Path(path) => {
-            if let Some(last) = path.path.segments.last() {
+        Type::Path(_) => {
+            if let Some(last) = last_segment(ty) {
                 unsized_in_arguments(last, found);
             }
         }
@@ -271,15 +285,6 @@ fn is_named(ty: &Type, report: &mut Report) -> bool {
     };
     report.error(ty, message);
     false
-}
-
-/// Returns the `T` of a `Result<T>`.
-pub(super) fn result(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    let mut arguments = type_arguments(last);
-    let value = arguments.next().filter(|_| last.ident == "Result");
-    value.filter(|_| arguments.next().is_none())
 }
 
 /// Returns a type as written.

@@ -184,11 +184,9 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
             self.count += 1;
         }
         let around = self.is_hidden;
-        if let Type::Path(path) = ty {
-            self.is_hidden = !path.path.segments.last().is_some_and(owned::is_container);
-            if let (true, Some(last)) = (self.is_hidden, path.path.segments.last())
-                && !last.arguments.is_empty()
-            {
+        if let Some(last) = owned::last_segment(ty) {
+            self.is_hidden = !owned::is_container(last);
+            if self.is_hidden && !last.arguments.is_empty() {
                 self.named.push((ty, &last.ident));
             }
         }
