@@ -1,12 +1,11 @@
 //! Forms of other languages, and of asynchronous functions, as the work of a step.
 
-use super::words::{self, Place};
+use super::table::{Place, about};
 use super::{Position, is_call};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use syn::Expr;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 /// Returns the error of `switch value { … }`, `foreach x in list { … }` and the like.
 pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
@@ -18,7 +17,7 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
         return None;
     }
-    let help = words::text(Place::Flow, &word.to_string())?
+    let help = about(Place::Flow, &word.to_string())?
         .replace("{step}", &step.to_string())
         .replace("{place}", unwrapped(&between))
         .replace("{between}", &between)
@@ -58,23 +57,6 @@ pub(super) fn comprehension(tokens: &TokenStream, step: &Ident) -> Option<Mistak
     })
 }
 
-/// Returns the method in `application.tool(…).await`.
-pub(super) fn awaited_method(tokens: &TokenStream) -> Option<Ident> {
-    let mut expr: Expr = syn::parse2(tokens.clone()).ok()?;
-    let mut is_awaited = false;
-    loop {
-        expr = match expr {
-            Expr::Try(asks) => *asks.expr,
-            Expr::Await(waits) => {
-                is_awaited = true;
-                *waits.base
-            }
-            Expr::MethodCall(call) if is_awaited => return Some(call.method),
-            _ => return None,
-        };
-    }
-}
-
 /// Returns the error of a pattern of a `for` that cannot be read.
 pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistake {
     match first_word(pattern).filter(|word| word == "await") {
@@ -84,62 +66,6 @@ pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistak
         ),
         None => error.into(),
     }
-}
-
-/// Returns the error of the first arm of a `match` with a guard, or with one name as its pattern.
-pub(super) fn wrong_arm(arms: &Group) -> Option<Mistake> {
-    let mut tokens = Tokens::new(arms.stream());
-    while !tokens.is_empty() {
-        let is_arrow = |it: &Tokens| it.is_punct(0, '=') && it.is_punct(1, '>');
-        let pattern = tokens.take_until(|it| is_arrow(it) || it.is_ident(0, "if"));
-        if let Some(guard) = tokens.peek_ident(0) {
-            return Some(mistake!(
-                guard,
-                "a `match` between calls has no conditions in its arms\nhelp: write `if … {{ … }} else if … {{ … }} else {{ … }}`"
-            ));
-        }
-        if let Some(TokenTree::Ident(name)) = only(&pattern) {
-            let wrong = bare_name(&name);
-            if wrong.is_some() {
-                return wrong;
-            }
-        }
-        tokens.next();
-        tokens.next();
-        if tokens.next_braces().is_none() {
-            tokens.take_until(|it| it.is_punct(0, ','));
-        }
-        tokens.eat_punct(',');
-    }
-    None
-}
-
-/// Returns the error of a name alone as the pattern of an arm.
-fn bare_name(name: &Ident) -> Option<Mistake> {
-    let text = name.to_string();
-    if matches!(&*text, "None" | "_" | "true" | "false") {
-        return None;
-    }
-    if let Some(message) = words::text(Place::Arm, &text) {
-        return Some(Mistake::new(name, message));
-    }
-    let message = format!("`{name}` alone is a new name, which has any value");
-    Some(if !text.starts_with(char::is_uppercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write `_`, and refer to the value after `match`"
-        )
-    } else if text.len() > 1 && !text.contains(char::is_lowercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write the constant with its module: `self::{name}`"
-        )
-    } else {
-        mistake!(
-            name,
-            "{message}\nhelp: write the variant with its enum: `Type::{name}`"
-        )
-    })
 }
 
 /// Returns the error of a value of a step with a type that begins with `await`, and does not end there.

@@ -6,6 +6,7 @@ pub(crate) mod flow;
 pub(crate) mod foreign;
 pub(crate) mod head;
 pub(crate) mod step;
+mod table;
 pub(crate) mod tail;
 pub(crate) mod value;
 mod words;
@@ -15,7 +16,8 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use words::{Place, attribute, early_end, in_for, in_loop, statement, text};
+pub(crate) use table::{Place, about, attribute};
+pub(crate) use words::{early_end, in_for, in_loop, statement};
 
 use crate::report::{Mistake, mistake};
 use crate::syntax::is_keyword;

@@ -3,7 +3,7 @@
 use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
 use crate::docs::is_among;
-use crate::mistakes::{self as foreign, Place};
+use crate::mistakes::{Place, about};
 use crate::parse::owned::last_segment;
 use syn::{Ident, LitStr, Type};
 
@@ -106,10 +106,10 @@ fn named<'p>(
     if let Some(shown) = shown(root) {
         return Some((root, fields, shown));
     }
-    foreign::text(Place::Context, root)?;
+    about(Place::Context, root)?;
     let (name, fields) = split(fields.strip_prefix('.')?);
     let (word, rest) = split(fields.strip_prefix('.').unwrap_or_default());
-    let fields = foreign::text(Place::Output, word).map_or(fields, |_| rest);
+    let fields = about(Place::Output, word).map_or(fields, |_| rest);
     Some((name, fields, shown(name)?))
 }
 
