@@ -43,7 +43,7 @@ pub(crate) fn last_name(path: &Path) -> String {
     last.map(|last| text_of(&last.ident)).unwrap_or_default()
 }
 
-/// Returns `true` if one of the words, with spaces between them, is this text.
+/// Returns `true` if a list contains this name. Spaces separate the names in the list.
 pub(crate) fn is_among(text: &(impl PartialEq<str> + ?Sized), words: &str) -> bool {
     words.split(' ').any(|word| text == word)
 }

@@ -12,7 +12,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Meta, Path, Token, Type};
 /// The options that are a name without a value.
 const FLAGS: &[&str] = &["read_only", "secret"];
 
-/// Returns `true` for an attribute with this name that contains one of the words, with spaces between them.
+/// Returns `true` for an attribute with this name that contains one of the words.
 pub(crate) fn has_word(attr: &Attribute, name: &str, words: &str) -> bool {
     let is_word = |token| matches!(token, TokenTree::Ident(word) if is_among(&word, words));
     match &attr.meta {

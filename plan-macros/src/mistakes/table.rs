@@ -1,4 +1,4 @@
-//! The table of the words of other languages and engines, and of words of Rust in the wrong place.
+//! The words of other languages and engines, each with the text of a message or the right word in Rust.
 
 use plan_graph::StepAttribute;
 

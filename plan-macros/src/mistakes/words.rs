@@ -1,4 +1,4 @@
-//! Words of other languages and engines in place of statements and calls.
+//! Keywords of other languages and engines instead of statements and calls.
 
 use super::table::{Place, about};
 use crate::report::{Mistake, mistake};
@@ -95,7 +95,7 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     Some(mistake_in_step(&word, message, step))
 }
 
-/// Returns the first text about a word in one of the places for which the condition holds.
+/// Returns the first message about a word, among the positions with `true`.
 fn first_of(places: &[(Place, bool)], word: &str) -> Option<&'static str> {
     let mut places = places.iter().filter(|(_, holds)| *holds);
     places.find_map(|(place, _)| about(*place, word))
