@@ -1,6 +1,6 @@
 //! Wrong forms of the call of a tool.
 
-use super::table::{Place, about};
+use super::table::{WordKind, about};
 use super::{Position, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
@@ -277,7 +277,7 @@ fn constructed(tokens: &TokenStream) -> Option<(Path, Path)> {
     tool.segments.pop();
     tool.segments.pop_punct();
     let is_type = is_type_name(&tool.segments.last()?.ident);
-    (is_type && about(Place::Constructor, &name).is_some()).then_some((path, tool))
+    (is_type && about(WordKind::Constructor, &name).is_some()).then_some((path, tool))
 }
 
 /// Returns the function that is called by `name(…)`, or as if the function were a tool by `name { … }`.

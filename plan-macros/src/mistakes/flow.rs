@@ -1,6 +1,6 @@
 //! Wrong forms of `if`, `for` and `loop`.
 
-use super::table::{Place, about};
+use super::table::{WordKind, about};
 use super::words;
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
@@ -65,7 +65,7 @@ pub(crate) fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Op
     });
     if let Some(word) = word {
         let name = word.to_string();
-        let written = about(Place::Else, &name).or_else(|| similar(&name, ["else"]))?;
+        let written = about(WordKind::Else, &name).or_else(|| similar(&name, ["else"]))?;
         return Some(mistake!(word, "`{word}` is written `{written}`"));
     }
     let second = trees.last().and_then(braces).and(block)?;
@@ -113,7 +113,7 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
             {
                 "!"
             }
-            TokenTree::Ident(word) if is_operand => about(Place::Operator, &word.to_string())?,
+            TokenTree::Ident(word) if is_operand => about(WordKind::Operator, &word.to_string())?,
             TokenTree::Punct(_) if is_operand && alone(at, '&') => "&&",
             TokenTree::Punct(_) if is_operand && alone(at, '=') && !has_let => "==",
             TokenTree::Punct(_) if at + 1 == trees.len() && alone(at, '=') => {
@@ -194,7 +194,7 @@ pub(crate) fn no_in(source: &ForTokens) -> Mistake {
     };
     let after = after.parse2(source.pattern.clone()).ok();
     match after.as_ref().and_then(first) {
-        Some(next) => match about(Place::In, &next.to_string()) {
+        Some(next) => match about(WordKind::In, &next.to_string()) {
             Some(message) => mistake!(next, "{message}: {FOR}"),
             None => before_in(start(&next)),
         },
@@ -284,7 +284,7 @@ pub(crate) fn no_while(found: Option<&TokenTree>, braces: &Group) -> Option<Mist
             format!("expected `while` and a condition after this: {LOOP}"),
         ),
         Some(word) if is_word(word, "while") => return None,
-        Some(word) => match about(Place::While, &word.to_string()) {
+        Some(word) => match about(WordKind::While, &word.to_string()) {
             Some(message) => Mistake::new(word, message),
             None => Mistake::at(start(word), format!("expected `while` before this: {LOOP}")),
         },

@@ -1,6 +1,6 @@
 //! Forms of other languages, and of asynchronous functions, as the work of a step.
 
-use super::table::{Place, about};
+use super::table::{WordKind, about};
 use super::{Position, is_call};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
@@ -17,7 +17,7 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
         return None;
     }
-    let help = about(Place::Flow, &word.to_string())?
+    let help = about(WordKind::Flow, &word.to_string())?
         .replace("{step}", &step.to_string())
         .replace("{place}", unwrapped(&between))
         .replace("{between}", &between)

@@ -16,7 +16,7 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use table::{Place, about, attribute};
+pub(crate) use table::{WordKind, about, attribute};
 pub(crate) use words::{early_end, in_for, in_loop, statement};
 
 use crate::report::{Mistake, mistake};

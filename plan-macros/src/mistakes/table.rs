@@ -4,7 +4,7 @@ use plan_graph::StepAttribute;
 
 /// The position of a word.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum WordKind {
     /// The name of an attribute.
     Attribute,
     /// The start of a statement.
@@ -61,9 +61,9 @@ macro_rules! words {
     ($($place:ident $($word:literal)|+ $(=> $text:literal)?;)*) => {
         /// Returns the text about a word: a message, a part of a message, or the right word. In a message, `{word}` is the word, and `{step}` is the
         /// name of the step.
-        pub(crate) fn about(place: Place, word: &str) -> Option<&'static str> {
+        pub(crate) fn about(place: WordKind, word: &str) -> Option<&'static str> {
             match (place, word) {
-                $((Place::$place, $($word)|+) => Some(concat!($($text)?)),)*
+                $((WordKind::$place, $($word)|+) => Some(concat!($($text)?)),)*
                 _ => None,
             }
         }
@@ -123,7 +123,7 @@ words! {
 
 /// Returns the attribute of a step that replaces an attribute of this name, and the way to write it.
 pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static str)> {
-    let help = about(Place::Attribute, name)?;
+    let help = about(WordKind::Attribute, name)?;
     let written = help
         .split_once("#[")
         .and_then(|(_, after)| after.split(['(', ']']).next());

@@ -1,7 +1,7 @@
 //! Wrong forms of values.
 
 use super::foreign;
-use super::table::{Place, about};
+use super::table::{WordKind, about};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{Tokens, first, is_sign, last, only, parse_start, start};
@@ -111,7 +111,7 @@ fn is_object(group: &Group) -> bool {
 fn or_default(item: &ValueTokens) -> Option<Mistake> {
     let mut extra = Tokens::of(&item.extra);
     let word = extra.next_ident()?;
-    let message = about(Place::Default, &word.to_string())?;
+    let message = about(WordKind::Default, &word.to_string())?;
     let (before, other) = (value_text(item.written()?), default(&extra.rest()));
     let message = message
         .replace("{before}", &before)

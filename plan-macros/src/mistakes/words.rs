@@ -1,6 +1,6 @@
 //! Keywords of other languages and engines instead of statements and calls.
 
-use super::table::{Place, about};
+use super::table::{WordKind, about};
 use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
@@ -49,12 +49,12 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
     };
     let text = word.to_string();
     let places = [
-        (Place::Statement, true),
-        (Place::Operand, has_operand || word == "yield"),
-        (Place::Item, next.is_some()),
-        (Place::Alone, next.is_none()),
-        (Place::Concurrent, has_braces),
-        (Place::Braces, has_braces),
+        (WordKind::Statement, true),
+        (WordKind::Operand, has_operand || word == "yield"),
+        (WordKind::Item, next.is_some()),
+        (WordKind::Alone, next.is_none()),
+        (WordKind::Concurrent, has_braces),
+        (WordKind::Braces, has_braces),
     ];
     let message = first_of(&places, &text)?;
     Some(mistake(&word, message))
@@ -73,10 +73,10 @@ pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     };
     let is_block = block.delimiter() == Delimiter::Brace;
     let places = [
-        (Place::Macro, is_plan),
-        (Place::Block, is_block),
-        (Place::Continued, is_block && !tokens.is_empty()),
-        (Place::Steps, is_block && has_steps(&block)),
+        (WordKind::Macro, is_plan),
+        (WordKind::Block, is_block),
+        (WordKind::Continued, is_block && !tokens.is_empty()),
+        (WordKind::Steps, is_block && has_steps(&block)),
     ];
     let message = first_of(&places, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
@@ -91,12 +91,12 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     {
         return Some(arm);
     }
-    let message = about(Place::Work, &word.to_string())?;
+    let message = about(WordKind::Work, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
 }
 
 /// Returns the first message about a word, among the positions with `true`.
-fn first_of(places: &[(Place, bool)], word: &str) -> Option<&'static str> {
+fn first_of(places: &[(WordKind, bool)], word: &str) -> Option<&'static str> {
     let mut places = places.iter().filter(|(_, holds)| *holds);
     places.find_map(|(place, _)| about(*place, word))
 }
@@ -131,7 +131,7 @@ pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
     }
     let (at, word) = function?;
     let word = word.to_string();
-    let message = about(Place::Race, &word).or_else(|| about(Place::Concurrent, &word))?;
+    let message = about(WordKind::Race, &word).or_else(|| about(WordKind::Concurrent, &word))?;
     Some(Mistake::new(at, message.replace("{word}", &word)))
 }
 
@@ -257,7 +257,7 @@ fn bare_name(name: &Ident) -> Option<Mistake> {
     if matches!(&*text, "None" | "_" | "true" | "false") {
         return None;
     }
-    if let Some(message) = about(Place::Arm, &text) {
+    if let Some(message) = about(WordKind::Arm, &text) {
         return Some(Mistake::new(name, message));
     }
     let message = format!("`{name}` alone is a new name, which has any value");

@@ -3,7 +3,7 @@
 use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
 use crate::docs::is_among;
-use crate::mistakes::{Place, about};
+use crate::mistakes::{WordKind, about};
 use crate::parse::owned::last_segment;
 use syn::{Ident, LitStr, Type};
 
@@ -106,10 +106,10 @@ fn named<'p>(
     if let Some(shown) = shown(root) {
         return Some((root, fields, shown));
     }
-    about(Place::Context, root)?;
+    about(WordKind::Context, root)?;
     let (name, fields) = split(fields.strip_prefix('.')?);
     let (word, rest) = split(fields.strip_prefix('.').unwrap_or_default());
-    let fields = about(Place::Output, word).map_or(fields, |_| rest);
+    let fields = about(WordKind::Output, word).map_or(fields, |_| rest);
     Some((name, fields, shown(name)?))
 }
 

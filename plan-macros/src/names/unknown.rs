@@ -3,7 +3,7 @@
 use super::{Frames, Names, Source};
 use crate::docs::text_of;
 use crate::mistakes::step::USAGE;
-use crate::mistakes::{Place, about};
+use crate::mistakes::{WordKind, about};
 use plan_graph::{nearest, similar};
 use syn::Ident;
 
@@ -20,7 +20,7 @@ impl Names<'_> {
         if text == "step" {
             return (USAGE.to_owned(), true);
         }
-        if let Some(help) = about(Place::Value, &text) {
+        if let Some(help) = about(WordKind::Value, &text) {
             let message = format!("no step or input is named `{text}`\nhelp: {help}");
             return (message, true);
         }
@@ -42,7 +42,7 @@ impl Names<'_> {
             (None, Some(step)) => format!(
                 "`{text}` is bound in the step `{step}`, and is in scope only inside its braces"
             ),
-            (None, None) if about(Place::RoundBefore, &text).is_some() && repeats() => {
+            (None, None) if about(WordKind::RoundBefore, &text).is_some() && repeats() => {
                 format!("name the value of the round before: `loop |{text}| {{ … }} while …`")
             }
             (None, None) => {

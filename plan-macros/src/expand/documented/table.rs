@@ -6,7 +6,7 @@ use crate::ast::Header;
 use crate::docs::{self, text_of};
 use crate::parse::tidy;
 use quote::quote;
-use std::fmt::{self, Display, Write};
+use std::fmt::{Display, Write};
 
 /// Returns the tables of a plan, with the author's documentation `own` and the graph `picture` before the steps.
 /// Columns without content are omitted.
