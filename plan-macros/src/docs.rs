@@ -42,3 +42,8 @@ pub(crate) fn last_name(path: &Path) -> String {
     let last = path.segments.last();
     last.map(|last| text_of(&last.ident)).unwrap_or_default()
 }
+
+/// Returns `true` if a list contains this name. Spaces separate the names in the list.
+pub(crate) fn is_among(text: &(impl PartialEq<str> + ?Sized), words: &str) -> bool {
+    words.split(' ').any(|word| text == word)
+}

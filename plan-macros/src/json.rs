@@ -1,13 +1,14 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
 use crate::docs::text_of;
+use crate::options::has_word;
 use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, PathSegment, Type, TypePath};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Type};
 
 /// Returns the parts of a type that only rustc can check for JSON: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
@@ -16,8 +17,8 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         // The content of a `Box`.
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
-        Type::Path(path) => match path.path.segments.last() {
-            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(last) => {
+        Type::Path(_) => match owned::last_segment(ty) {
+            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(ty) => {
                 let values =
                     owned::parameters(&last.ident).map_or(usize::MAX, |(values, _)| values);
                 let values = type_arguments(last).take(values);
@@ -44,26 +45,20 @@ fn is_short(length: &Expr) -> bool {
 
 /// Returns `true` for the `Result` of the standard library, with both parameters, and `false` for an alias with a fixed
 /// error.
-fn is_full_result(segment: &PathSegment) -> bool {
-    segment.ident == "Result" && type_arguments(segment).count() == 2
+fn is_full_result(ty: &Type) -> bool {
+    owned::result(ty).is_some_and(|types| types.len() == 2)
 }
 
 /// Returns `true` for a `Result` whose output is serializable to JSON.
 pub(crate) fn is_known_result(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| {
-        let output = type_arguments(last).next();
-        last.ident == "Result" && output.is_some_and(|output| unknown_parts(output).is_empty())
-    })
+    let output = owned::result(ty).and_then(|types| types.first().copied());
+    output.is_some_and(|output| unknown_parts(output).is_empty())
 }
 
 /// Returns the type of the output in a function's return type, if the return type is a `Result`.
 pub(crate) fn output_of(ty: &Type) -> &Type {
-    let Type::Path(path) = ty else { return ty };
-    match path.path.segments.last() {
-        Some(last) if last.ident == "Result" => type_arguments(last).next().unwrap_or(ty),
-        _ => ty,
-    }
+    let output = owned::result(ty).and_then(|types| types.first().copied());
+    output.unwrap_or(ty)
 }
 
 /// Returns items by which rustc reports a type that is not serializable to JSON, and a type without further errors.
@@ -84,13 +79,8 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
 
 /// Returns the span of the last name of a path, at which rustc reports a type missing from a module.
 fn place(ty: &Type) -> Span {
-    match ty {
-        Type::Path(TypePath { path, .. }) => {
-            let last = path.segments.last();
-            last.map_or_else(|| ty.span(), |last| last.ident.span())
-        }
-        _ => ty.span(),
-    }
+    let last = owned::last_segment(ty);
+    last.map_or_else(|| ty.span(), |last| last.ident.span())
 }
 
 /// Returns `true` if [`checked`] writes a constant.
@@ -122,13 +112,13 @@ pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
 }
 
 /// The struct of a field whose type JSON has to hold.
-pub(crate) struct Owner<'a> {
+pub(crate) struct Holder<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: &'a [Attribute],
     pub(crate) check: &'a TokenStream,
 }
 
-impl Owner<'_> {
+impl Holder<'_> {
     /// Returns the attribute of a field by which serde's derives assume that its type is serializable to JSON. rustc
     /// then reports the type once, and not for each use in the derived code. `json` is the function that checks the
     /// type. The items before the struct place the errors of a type with several parts, since all tokens of a string
@@ -179,26 +169,8 @@ impl Owner<'_> {
     /// Returns `true` for a field whose JSON depends on more than its type, or whose type cannot be written in a string
     /// literal.
     fn says_other(&self, ty: &Type, attrs: &[Attribute]) -> bool {
-        const OTHER: &[&str] = &[
-            "with",
-            "serialize_with",
-            "deserialize_with",
-            "skip",
-            "skip_serializing",
-            "skip_deserializing",
-            "bound",
-            "from",
-            "try_from",
-            "into",
-            "remote",
-        ];
-        let says_other = |attr: &Attribute| match &attr.meta {
-            Meta::List(list) if attr.path().is_ident("serde") => mentions(
-                &list.tokens,
-                &|token| matches!(token, TokenTree::Ident(name) if OTHER.iter().any(|other| name == other)),
-            ),
-            _ => false,
-        };
+        const OTHER: &str = "with serialize_with deserialize_with skip skip_serializing skip_deserializing bound from try_from into remote";
+        let says_other = |attr: &Attribute| has_word(attr, "serde", OTHER);
         // A recursive struct would assume its own bound, and `$crate` has no meaning in a string literal.
         let cannot_say = |token: &TokenTree| match token {
             TokenTree::Ident(name) => name == self.ident || name == "Self",

@@ -1,6 +1,6 @@
 //! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
 //!
-//! `plan!` has five stages, which `expand::plan` calls in order:
+//! `plan!` has five stages, which `plan::plan` calls in order:
 //!
 //! | stage | input and result | checks |
 //! |---|---|---|
@@ -28,6 +28,7 @@ mod mistakes;
 mod names;
 mod options;
 mod parse;
+mod plan;
 mod repeated;
 mod report;
 mod shape;
@@ -60,7 +61,7 @@ let receipt = Answer { question: "When?".into() }.run(&app).await?;
 )]
 #[proc_macro]
 pub fn plan(plan: TokenStream) -> TokenStream {
-    expand::plan(plan.into()).into()
+    plan::plan(plan.into()).into()
 }
 
 /// Returns the items unchanged, for the expansion of `ide::begun`.

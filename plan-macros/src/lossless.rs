@@ -1,5 +1,6 @@
 //! Passing values between tools as Rust values, for types that a round trip through JSON does not change.
 
+use crate::parse::owned::last_segment;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
@@ -254,8 +255,7 @@ impl<'a> Types<'a> {
             }
             (Default::Default, Some((ty, "is_empty"))) => {
                 self.collections.insert(text(field.ty), field.ty);
-                matches!(field.ty, Type::Path(path)
-                    if path.path.segments.last().is_some_and(|last| last.ident == ty))
+                last_segment(field.ty).is_some_and(|last| last.ident == ty)
             }
             _ => false,
         }

@@ -1,15 +1,27 @@
 //! `key = value` pairs in an attribute.
 
+use crate::docs::is_among;
 use crate::host;
 use crate::report::Report;
 use plan_graph::similar;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, LitStr, Path, Token, Type};
+use syn::{Attribute, Expr, Ident, LitStr, Meta, Path, Token, Type};
 
 /// The options that are a name without a value.
 const FLAGS: &[&str] = &["read_only", "secret"];
+
+/// Returns `true` for an attribute with this name that contains one of the words.
+pub(crate) fn has_word(attr: &Attribute, name: &str, words: &str) -> bool {
+    let is_word = |token| matches!(token, TokenTree::Ident(word) if is_among(&word, words));
+    match &attr.meta {
+        Meta::List(list) if list.path.is_ident(name) => {
+            list.tokens.clone().into_iter().any(is_word)
+        }
+        _ => false,
+    }
+}
 
 /// Reads the `key = value` pairs of an attribute and passes each known key to `value`, which parses the tokens after
 /// the `=`. A flag (`read_only`) is a key alone. An error in one pair does not affect the other pairs.

@@ -3,12 +3,13 @@
 use super::builder::{Builder, TemplateData};
 use super::computed::{self, Reads, starts_at};
 use super::frame::{LocalFrame, part_of};
-use super::sources::Sources;
+use super::scope::Sources;
 use super::tokens::located;
 use super::way::path;
 use super::{local, test};
 use crate::ast::Computed;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use crate::syntax::tokens::enclosed;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 /// The kind of a header's bindings.
@@ -79,8 +80,7 @@ pub(super) fn bind(
     let at = starts_at(&computed.written);
     let binding = Ident::new("binding", at);
     let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { #values #evaluate });
-    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
-    arguments.set_span(at);
+    let arguments = enclosed(Delimiter::Parenthesis, arguments, at);
     let binding = quote_spanned!(at=> __plan::#binding #arguments);
     for (part, name) in bound.iter().enumerate() {
         builder.bind_name(name, &part_of(&place, part, bound.len()));

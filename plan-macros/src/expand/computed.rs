@@ -2,14 +2,15 @@
 
 use super::builder::{Builder, TemplateData};
 use super::reference::field_name;
-use super::sources::{Sources, any_values, sources};
+use super::scope::{Sources, any_values, sources};
 use super::table::CheckKey;
 use super::{Context, local, test};
 use crate::ast::Computed;
 use crate::names::Local;
 use crate::parse::value_text;
+use crate::syntax::tokens::enclosed;
 use plan_graph::notation::SourceData;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 /// Binds the slot of a computed value.
@@ -60,8 +61,7 @@ pub(super) fn compute(
         };
         (with, quote!(#look, |#parameter| #made))
     };
-    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
-    arguments.set_span(at);
+    let arguments = enclosed(Delimiter::Parenthesis, arguments, at);
     let filled = quote!(#name.#with #arguments);
     if names.locals.is_empty() {
         let values = any_values(&sources, builder);

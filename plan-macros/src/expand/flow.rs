@@ -7,8 +7,8 @@ use super::binding::{Binds, bind};
 use super::builder::{BodyData, Builder, Lowered, TemplateData};
 use super::frame::Level;
 use super::literal::{self, Owner};
-use super::table::{ConstantKey, Table};
-use super::tool::Tool;
+use super::table::{Action, ConstantKey, Table};
+use super::types::Tool;
 use super::way::{it, path};
 use super::{Context, policy, reference, step, types};
 use crate::ast::{
@@ -103,6 +103,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
             Body::Compute(value) => {
                 let Lowered { check, data } = self.builder.value(value);
                 let ty = step::declared(self.step, self.builder.cx);
+                let is_whole = matches!(self.step.body, Body::Compute(_));
+                self.compute(ty.clone().filter(|_| is_whole));
                 self.builder
                     .check_type(types::place_of_step(self.step), ty, check);
                 BodyData::Value(data)
@@ -117,8 +119,18 @@ impl<'b, 'a> Bodies<'b, 'a> {
             Body::Block(block) => self::block(block, None, self.builder),
             Body::Await(at) => self.wait(*at),
             Body::Loop(repeat) => lower_loop(repeat, self.builder),
-            Body::Broken(_) => BodyData::Value(TemplateData::NULL),
+            Body::Broken(_) => {
+                self.compute(None);
+                BodyData::Value(TemplateData::NULL)
+            }
         }
+    }
+
+    /// Adds the action of a value with this type.
+    fn compute(&mut self, ty: Option<TokenStream>) {
+        let number = self.builder.cx.names.number(self.step);
+        let action = ty.map_or(Action::Other, |ty| Action::Compute(number, ty));
+        self.builder.table.actions.push(action);
     }
 
     /// Returns the tools of the step.
@@ -144,6 +156,9 @@ impl<'b, 'a> Bodies<'b, 'a> {
         let tools = self.tools();
         let builder = &mut *self.builder;
         let tool = &tools[self.tools];
+        let number = builder.cx.names.number(self.step);
+        let action = Action::Call(number, self.tools);
+        builder.table.actions.push(action);
         self.tools += 1;
         let (arguments, key) = (&tool.arguments, ConstantKey::Tool(tool.text.clone()));
         let at = arguments.span();
@@ -191,7 +206,10 @@ impl<'b, 'a> Bodies<'b, 'a> {
         let conditions = conditions.map(|condition| self.condition(condition, allow.as_ref()));
         let conditions = conditions.collect();
         let body = match (&branch.body, ty) {
-            (Body::Compute(value), Some(ty)) => BodyData::Value(self.builder.value_of(value, ty)),
+            (Body::Compute(value), Some(ty)) => {
+                self.compute(Some(ty.0.clone()));
+                BodyData::Value(self.builder.value_of(value, ty))
+            }
             (Body::Block(block), ty) => self::block(block, ty, self.builder),
             (body, _) => self.body(body),
         };
@@ -259,6 +277,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
 
 /// Lowers a block. A value at its end has the type `ty`, declared at its span.
 fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<'_>) -> BodyData {
+    builder.table.actions.push(Action::Other);
     let mut data = enter(block, None, builder);
     if let (BlockTail::Value(value), Some(ty)) = (&block.tail, ty) {
         data.value = builder.value_of(value, ty);
@@ -286,6 +305,7 @@ fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
     });
     let mut captures = cx.names.captures(&repeat.round).iter();
     let has_last = captures.any(|capture| Some(capture.of) == last);
+    builder.table.actions.push(Action::Other);
     let round = enter(&repeat.round, last, builder);
     if let Some(level) = builder.levels.last_mut() {
         level.names = cx.names.scope_of_condition(repeat);

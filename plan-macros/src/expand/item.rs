@@ -171,7 +171,7 @@ fn definition(
     let krate = cx.krate();
     let serde = format!("{}::check::serde", tidy(&krate));
     let check = quote!(#krate::check);
-    let owner = json::Owner {
+    let owner = json::Holder {
         ident: &head.name,
         attrs: &head.attrs,
         check: &check,
@@ -220,7 +220,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => syn::parse_quote!(()),
     };
     let ty = output.as_ref().unwrap_or(&unread);
-    let shared = shared(cx, type_name(ty), |mut builder| {
+    let (shared, actions) = shared(cx, type_name(ty), |mut builder| {
         let data = match &cx.plan.tail {
             // The missing type was reported; the output's value is still checked.
             Some(tail) if output.is_none() => {
@@ -240,7 +240,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let bounds = start::bounds(cx);
-    let steps = start::steps(&quote!(#name), &begin(cx), cx);
+    let steps = start::steps(&quote!(#name), &begin(cx), &actions, cx);
     let call = call(head, &bounds);
     let methods = methods(head, &bounds);
     let tool = tool(head, ty, &output_type, cx);

@@ -16,7 +16,6 @@ mod scope;
 mod shared;
 #[cfg(test)]
 mod snapshots;
-mod sources;
 mod start;
 mod step;
 mod table;
@@ -24,90 +23,20 @@ mod test;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod tool;
 mod types;
 mod unordered;
 mod value;
 mod way;
 
-use crate::ast::{Body, Extent, Header, Plan, Role, Step};
+use crate::ast::{Body, Extent, Plan, Role, Step};
 use crate::graph::Graphs;
-use crate::host;
-use crate::ide;
 use crate::names::{self, Names, Reader, Source};
-use crate::options;
-use crate::parse;
-use crate::repeated::is_repeated;
-use crate::report::Report;
-use crate::syntax;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+pub(crate) use item::{expand, outside};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
 use table::TypeKey;
-use tool::Tool;
-
-/// `plan!`, from the first stage to the last.
-pub(crate) fn plan(input: TokenStream) -> TokenStream {
-    let source = syntax::scan(input.clone());
-    let ide = host::is_editor().then(|| ide::expand(&source));
-    let begun = ide.as_ref().and_then(|_| ide::begun(&source));
-    let is_item = source
-        .head
-        .as_ref()
-        .is_some_and(syntax::HeadTokens::is_item);
-    let errors = |report: Report| {
-        if is_item {
-            report.into_item()
-        } else {
-            report.into_compile_errors()
-        }
-    };
-    let mut report = Report::default();
-    let Some(mut plan) = parse::parse(source, &mut report) else {
-        let errors = errors(report);
-        return begun.map_or_else(|| quote!(#ide #errors), |begun| begun(&errors));
-    };
-    plan.krate = options::path(plan.krate, "#![plan(crate = …)]", &mut report);
-    if plan.krate.is_none() {
-        let errors = errors(report);
-        return quote!(#ide #errors);
-    }
-    let mut names = Names::new(&plan, &mut report);
-    if names.is_taken("gen") && syntax::is_mentioned(&input, &["gen".to_owned()]) {
-        return self::plan(with_raw_gen(input));
-    }
-    names::resolve(&plan, &mut names, &mut report);
-    let mut cycles = Report::default();
-    let graphs = Graphs::new(&plan, &names, &mut cycles);
-    let reached = |scope, step| graphs.of(scope).reached(step);
-    names::check_roles(&plan, &names, &reached, &mut report);
-    report.extend(cycles);
-    if let Some(Header { name, vis, .. }) = &plan.head
-        && is_repeated(name)
-    {
-        let errors = report.into_item();
-        return quote!(#errors #[allow(dead_code, missing_docs)] #vis struct #name {});
-    }
-    match (begun, ide) {
-        (Some(begun), _) => begun(&report.into_compile_errors()),
-        (None, Some(ide)) => item::outside(&plan, &names, &graphs, report, &ide),
-        (None, None) => item::expand(&plan, &names, &graphs, report),
-    }
-}
-
-/// Writes `gen` so that it is a name in each edition of Rust.
-fn with_raw_gen(tokens: TokenStream) -> TokenStream {
-    let trees = tokens.into_iter().map(|tree| match tree {
-        TokenTree::Ident(name) if name == "gen" => Ident::new_raw("gen", name.span()).into(),
-        TokenTree::Group(group) => {
-            let mut raw = Group::new(group.delimiter(), with_raw_gen(group.stream()));
-            raw.set_span(group.span());
-            raw.into()
-        }
-        other => other,
-    });
-    trees.collect()
-}
+use types::Tool;
 
 /// The facts that every part of the expansion needs.
 struct Context<'a> {

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::frame::{Level, LocalFrame};
 use super::table::{TypeId, TypeKey};
 use super::{Context, View};
+use crate::ast::Computed;
 use crate::names::{Captured, Local, Reader, Source};
 use plan_graph::notation::SourceData;
 use proc_macro2::{Ident, TokenStream};
@@ -140,4 +141,26 @@ impl Context<'_> {
             SourceData::Local(frame) => quote!(__plan::Source::Local(#frame)),
         }
     }
+}
+
+/// The steps and inputs that a computed value mentions, each with its name.
+pub(super) type Sources<'c> = Vec<(Source, &'c Ident)>;
+
+/// Returns the steps and inputs that a computed value mentions, in order.
+pub(super) fn sources<'c>(computed: &Computed, builder: &Builder<'c>) -> Sources<'c> {
+    let names = builder.cx.names.names_in(computed).sources.iter();
+    let mut sources: Vec<_> = names
+        .filter_map(|name| Some((builder.source(name)?, name)))
+        .collect();
+    sources.sort_by_key(|(source, _)| *source);
+    sources
+}
+
+/// Binds the names of sources to values of their types, in code that is only type-checked.
+pub(super) fn any_values(sources: &Sources<'_>, builder: &Builder<'_>) -> TokenStream {
+    let values = sources.iter().map(|(source, name)| {
+        let ty = builder.type_of(*source);
+        quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
+    });
+    values.collect()
 }

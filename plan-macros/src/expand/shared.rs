@@ -1,7 +1,7 @@
 //! The expression form of `plan!`, and the code that it shares with the item form.
 
 use super::builder::{Builder, Lowered, TemplateData};
-use super::table::Table;
+use super::table::{Action, Table};
 use super::unordered::Warnings;
 use super::{Context, flow, lints, start, step};
 use crate::ast::{Header, Input};
@@ -16,13 +16,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
-/// Returns the code of both forms: types, steps, the plan, and warnings. `output_type` is the type as its author wrote it, and `output`
+/// Returns the code of both forms: types, steps, the plan, and warnings. Returns the actions of the plan as well. `output_type` is the type as its author wrote it, and `output`
 /// returns the item that checks the output, with the output as data.
 pub(super) fn shared(
     cx: &Context<'_>,
     output_type: String,
     output: impl FnOnce(Builder<'_>) -> (TokenStream, TemplateData),
-) -> TokenStream {
+) -> (TokenStream, Vec<Action>) {
     let plan = cx.plan;
     let inputs = &cx.names.inputs;
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
@@ -66,7 +66,7 @@ pub(super) fn shared(
         }
         _ => decoded,
     };
-    quote! {
+    let code = quote! {
         #(#input_types)*
         #(#step_types)*
         #first
@@ -74,7 +74,8 @@ pub(super) fn shared(
         #output
         static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
         #unused
-    }
+    };
+    (code, table.actions)
 }
 
 fn input_data(input: &Input) -> InputData<String> {
@@ -99,7 +100,7 @@ pub(super) fn type_name(ty: &Type) -> String {
 pub(super) fn inline(cx: &Context<'_>) -> TokenStream {
     // The output's type is not written, so the chain of references is expanded twice: among the checks, and for its type.
     let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());
-    let shared = shared(cx, String::new(), |mut builder| {
+    let (shared, actions) = shared(cx, String::new(), |mut builder| {
         let lowered = match &cx.plan.tail {
             Some(tail) => builder.inferred(&tail.value),
             None => Lowered::new(quote!(()), TemplateData::NULL),
@@ -110,7 +111,7 @@ pub(super) fn inline(cx: &Context<'_>) -> TokenStream {
         builder.bind(quote!(let _ = || #value;));
         (builder.into_item(output_name()), lowered.data)
     });
-    let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
+    let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), &actions, cx);
     let name = Ident::new("ThisUnnamedPlan", Span::call_site());
     let Warnings { constants, uses } = Warnings::new(cx, &name);
     let unordered = (!uses.is_empty()).then(|| quote!(impl #name { #constants } #uses));

@@ -8,13 +8,13 @@ use quote::quote;
 use syn::{Expr, File, Item, Stmt};
 
 fn check(plan: TokenStream, expected: &Expect) {
-    let file: File = syn::parse2(super::plan(plan)).expect("an expansion is Rust");
+    let file: File = syn::parse2(crate::plan::plan(plan)).expect("an expansion is Rust");
     expected.assert_eq(&prettyplease::unparse(&file));
 }
 
 /// Shows only what checks the steps, and the data.
 fn check_steps(plan: TokenStream, expected: &Expect) {
-    let mut file: File = syn::parse2(super::plan(plan)).expect("an expansion is Rust");
+    let mut file: File = syn::parse2(crate::plan::plan(plan)).expect("an expansion is Rust");
     let mut steps = Vec::new();
     for item in std::mem::take(&mut file.items) {
         if let Item::Const(scope) = item
@@ -665,7 +665,7 @@ fn conditions_grow_with_their_operands() {
             };
             tokens.into_iter().map(count).sum()
         }
-        count_of(super::plan(plan))
+        count_of(crate::plan::plan(plan))
     };
     let (once, twice, again) = (tokens(50), tokens(100), tokens(200));
     assert!(twice < 21 * once / 10, "{once} {twice}");

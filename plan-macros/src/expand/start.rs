@@ -1,9 +1,10 @@
 //! The code that starts the actions of a plan, and its bounds on an application.
 
-use super::tool::Tool;
+use super::table::Action;
+use super::types::Tool;
 use super::way::ends;
-use super::{Context, step, types, way};
-use crate::ast::{Body, Step};
+use super::{Context, way};
+use crate::ast::Body;
 use crate::lossless;
 use crate::names::{Mention, Source};
 use proc_macro2::{Ident, TokenStream};
@@ -11,37 +12,42 @@ use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Returns the code that starts each action by its number in the plan, and `begin`, the code that begins the plan as a step of another plan.
-pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
+pub(super) fn steps(
+    ty: &TokenStream,
+    begin: &TokenStream,
+    actions: &[Action],
+    cx: &Context<'_>,
+) -> TokenStream {
     let handed = handed(cx);
     // Steps that start in one form share an arm, as most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
-    let mut call_index = 0;
-    let mut start = |step: &Step, tool: Option<usize>, ty: Option<TokenStream>| {
-        let index = cx.names.number(step);
-        if let Some(tool) = tool {
-            let Tool {
-                text, arguments, ..
-            } = &cx.tools[index][tool];
-            let arm = *known.entry(text).or_insert_with(|| {
-                let start =
-                    quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
-                arms.push((Vec::new(), start));
-                arms.len() - 1
-            });
-            arms[arm].0.push(call_index);
-        } else if let Some(ty) = ty {
-            let hand_over = if handed.contains(&Source::Step(index)) {
-                lossless::hand_over(&ty, &quote!(__plan))
-            } else {
-                quote!(::core::option::Option::None)
-            };
-            let start = quote!(__request.compute::<#ty>(#hand_over));
-            arms.push((vec![call_index], start));
+    for (call_index, action) in actions.iter().enumerate() {
+        match action {
+            Action::Call(step, tool) => {
+                let Tool {
+                    text, arguments, ..
+                } = &cx.tools[*step][*tool];
+                let arm = *known.entry(text).or_insert_with(|| {
+                    let start =
+                        quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
+                    arms.push((Vec::new(), start));
+                    arms.len() - 1
+                });
+                arms[arm].0.push(call_index);
+            }
+            Action::Compute(step, ty) => {
+                let hand_over = if handed.contains(&Source::Step(*step)) {
+                    lossless::hand_over(ty, &quote!(__plan))
+                } else {
+                    quote!(::core::option::Option::None)
+                };
+                let start = quote!(__request.compute::<#ty>(#hand_over));
+                arms.push((vec![call_index], start));
+            }
+            Action::Other => {}
         }
-        call_index += 1;
-    };
-    leaves(&cx.plan.steps, cx, &mut start);
+    }
     let starts = arms
         .iter()
         .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
@@ -68,61 +74,6 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
                 }
             }
             #begin
-        }
-    }
-}
-
-/// Calls `f` with the step of each action and block, in the order of their numbers: a block comes before its content. `f` also takes the called
-/// tool, as an index into the tools of the step, and the type of a value that is computed.
-fn leaves<F>(steps: &[Step], cx: &Context<'_>, f: &mut F)
-where
-    F: FnMut(&Step, Option<usize>, Option<TokenStream>),
-{
-    for step in steps {
-        let mut leaves = Leaves { step, tools: 0, cx };
-        leaves.visit(&step.body, step::declared(step, cx), f);
-    }
-}
-
-/// The actions and blocks of a step.
-struct Leaves<'a> {
-    step: &'a Step,
-    /// The number of tools so far.
-    tools: usize,
-    cx: &'a Context<'a>,
-}
-
-impl Leaves<'_> {
-    /// Hands over the leaves of a body. A value has the type `ty`.
-    fn visit<F>(&mut self, body: &Body, ty: Option<TokenStream>, f: &mut F)
-    where
-        F: FnMut(&Step, Option<usize>, Option<TokenStream>),
-    {
-        let step = self.step;
-        match self.cx.names.body(body) {
-            Body::Call(_) => {
-                f(step, Some(self.tools), None);
-                self.tools += 1;
-            }
-            Body::Compute(_) => f(step, None, ty),
-            Body::Broken(_) => f(step, None, None),
-            Body::Await(_) => {}
-            Body::If(branches) => {
-                let tools = &self.cx.tools[self.cx.names.number(step)][self.tools..];
-                let ty = types::of_branches(step, tools, branches, self.cx.names).map(|(ty, _)| ty);
-                for branch in branches {
-                    self.visit(&branch.body, ty.clone(), f);
-                }
-            }
-            Body::For(repeat) => self.visit(&repeat.body, None, f),
-            Body::Block(block) => {
-                f(step, None, None);
-                leaves(&block.steps, self.cx, f);
-            }
-            Body::Loop(repeat) => {
-                f(step, None, None);
-                leaves(&repeat.round.steps, self.cx, f);
-            }
         }
     }
 }

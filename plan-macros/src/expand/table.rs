@@ -2,8 +2,18 @@
 
 use super::View;
 use plan_graph::notation::Constant;
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use std::collections::{HashMap, HashSet};
+
+/// An action of a plan that a run starts by its number, or a block, whose number is before the numbers of its content.
+pub(super) enum Action {
+    /// The call of a tool: the number of the step, and the index of the tool among the tools of the step.
+    Call(usize, usize),
+    /// The number of a step, and the type of a value that the step computes.
+    Compute(usize, TokenStream),
+    /// A block, or a value with an error.
+    Other,
+}
 
 /// The number of a type. Values with equal numbers have one type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +92,7 @@ pub(super) struct Table {
     asked: HashMap<TypeId, Span>,
     /// The items that contain the constants, in order.
     pub(super) items: Vec<Ident>,
+    pub(super) actions: Vec<Action>,
     /// The number of items so far.
     count: usize,
 }

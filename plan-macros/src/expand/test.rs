@@ -6,7 +6,7 @@
 use super::builder::{Builder, TemplateData};
 use super::local;
 use super::reference::field_name;
-use super::sources::{any_values, sources};
+use super::scope::{any_values, sources};
 use super::tokens::located;
 use crate::ast::{Computed, Hop, Reference, Scalar, Test};
 use plan_graph::notation::{self, Constant, Ended, PlacePart, ScalarData, SourceData};

@@ -1,7 +1,8 @@
 //! Expressions as lists of tokens. Each addition to a `TokenStream` is a request to rustc, and these requests would take most of the time of an
 //! expansion. A list needs only one request for each pair of brackets.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use crate::syntax::tokens::enclosed;
+use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
 
 /// Moves a name to another span and keeps its hygiene.
@@ -49,9 +50,8 @@ impl TokenList {
 
     /// Adds tokens in brackets.
     pub(super) fn group(self, delimiter: Delimiter, inside: Self, at: Span) -> Self {
-        let mut group = Group::new(delimiter, inside.0.into_iter().collect());
-        group.set_span(at);
-        self.with(group)
+        let inside: TokenStream = inside.0.into_iter().collect();
+        self.with(enclosed(delimiter, inside, at))
     }
 
     /// Adds arguments, or anything else in parentheses.

@@ -1,12 +1,13 @@
 //! The output types of the bodies of a step.
 
-use super::tool::Tool;
 use super::way::ends;
 use crate::ast::{Block, BlockTail, Body, Branch, Extent, Literal, Policy, Step, is_value, typed};
 use crate::names::Names;
+use crate::parse;
 use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Path;
 use syn::spanned::Spanned;
 
 /// The output types of a step's bodies, written with the aliases of the step's tools. The author's path to a tool
@@ -167,5 +168,36 @@ pub(super) fn place_of_step(step: &Step) -> Span {
         (_, Some(ty)) => ty.span(),
         (Body::Broken(None) | Body::Compute(_) | Body::Await(_), None) => step.name.span(),
         (body, None) => place(body),
+    }
+}
+
+/// A tool that a step calls.
+pub(super) struct Tool<'p> {
+    pub(super) path: &'p Path,
+    /// The path as a string.
+    pub(super) text: String,
+    /// The name of the type of the tool.
+    pub(super) alias: Ident,
+    /// The alias for the arguments in a struct literal. The author's path is used once as a literal, because rustc
+    /// words an unknown path in a literal differently from one in a type.
+    pub(super) arguments: Ident,
+}
+
+impl<'p> Tool<'p> {
+    /// Returns the tools of a step in order, without the tools of steps in its blocks.
+    pub(super) fn all_of(step: &'p Step, names: &'p Names<'p>) -> Vec<Self> {
+        let (mut tools, number) = (Vec::new(), names.number(step));
+        step.body.each(&mut |body| {
+            if let Body::Call(Literal { path, .. }) = names.body(body) {
+                let (index, at) = (tools.len(), ends(path).0);
+                tools.push(Self {
+                    path,
+                    text: parse::path_text(path),
+                    alias: Ident::new(&format!("__PlanTool{number}_{index}"), at),
+                    arguments: Ident::new(&format!("__PlanArguments{number}_{index}"), at),
+                });
+            }
+        });
+        tools
     }
 }

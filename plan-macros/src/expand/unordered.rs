@@ -8,7 +8,7 @@
 use super::Context;
 use super::lints::{numbered, used};
 use super::tokens::located;
-use super::tool::Tool;
+use super::types::Tool;
 use crate::ast::{Body, Extent, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;

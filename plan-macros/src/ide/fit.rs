@@ -4,10 +4,9 @@
 use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
-use crate::syntax::tokens::end_of;
-use crate::syntax::tokens::placed;
+use crate::syntax::tokens::{enclosed, end_of, placed};
 use crate::syntax::value::{ValueKind, ValueTokens, is_type_name};
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, Path, Token, UnOp};
@@ -67,7 +66,7 @@ impl IdeExpansion {
             enclosed(Delimiter::Parenthesis, fit, first.span()),
             enclosed(Delimiter::Parenthesis, TokenStream::new(), end),
         ];
-        let given: TokenStream = given.into_iter().collect();
+        let given: TokenStream = given.into_iter().map(TokenTree::from).collect();
         let check = quote!(#editor::field(#field).takes(#given));
         self.checks.borrow_mut().push(check);
     }
@@ -101,10 +100,4 @@ fn is_scalar(expr: &Expr) -> bool {
         Expr::Unary(negative) => matches!(negative.op, UnOp::Neg(_)) && is_scalar(&negative.expr),
         _ => false,
     }
-}
-
-pub(super) fn enclosed(delimiter: Delimiter, stream: impl ToTokens, at: Span) -> TokenTree {
-    let mut group = Group::new(delimiter, stream.into_token_stream());
-    group.set_span(at);
-    TokenTree::Group(group)
 }

@@ -1,10 +1,9 @@
 //! The action of a step as an expression, and its output type.
 
 use super::attribute::{self, IdePolicy, Wrap};
-use super::fit::enclosed;
 use super::{IdeExpansion, before};
 use crate::docs::text_of;
-use crate::syntax::tokens::{Tokens, placed};
+use crate::syntax::tokens::{Tokens, enclosed, placed};
 use crate::syntax::{
     self, BranchTokens, FlowTokens, LoopTokens, Statement, StatementKind, StepTokens,
 };

@@ -14,7 +14,6 @@ mod attribute;
 mod fit;
 mod flow;
 mod hover;
-mod last;
 #[cfg(test)]
 mod tests;
 mod uses;

@@ -2,9 +2,8 @@
 //! expected.
 
 use super::IdeExpansion;
-use super::fit::enclosed;
 use crate::docs::{last_name, text_of};
-use crate::syntax::tokens::{Tokens, is_sign};
+use crate::syntax::tokens::{Tokens, enclosed, is_sign};
 use crate::syntax::value::{self as syntax, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -218,7 +217,7 @@ fn elements(tokens: TokenStream) -> TokenStream {
             }
             return tree.clone();
         }
-        enclosed(group.delimiter(), elements(group.stream()), group.span())
+        enclosed(group.delimiter(), elements(group.stream()), group.span()).into()
     });
     trees.collect()
 }

@@ -1,6 +1,7 @@
 //! Wrong forms of the call of a tool.
 
-use super::{Position, foreign, words};
+use super::table::{WordKind, about};
+use super::{Position, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
@@ -60,7 +61,7 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
         .or_else(|| words::control_flow(tokens, step))
         .or_else(|| call_for_each(tokens, step))
         .or_else(|| {
-            let method = foreign::awaited_method(tokens)?;
+            let method = awaited_method(tokens)?;
             Some(as_tool(&method, "method", &text_of(&method), step))
         })
         .unwrap_or_else(|| match position {
@@ -271,13 +272,12 @@ pub(crate) fn tool_path(tokens: TokenStream) -> Option<Path> {
 
 /// Returns the path `Tool::new`, as in other languages, and the `Tool` in the path.
 fn constructed(tokens: &TokenStream) -> Option<(Path, Path)> {
-    const WORDS: [&str; 7] = ["new", "default", "from", "create", "call", "run", "invoke"];
     let (name, path) = called(tokens)?;
     let mut tool = path.clone();
     tool.segments.pop();
     tool.segments.pop_punct();
     let is_type = is_type_name(&tool.segments.last()?.ident);
-    (is_type && WORDS.contains(&&*name)).then_some((path, tool))
+    (is_type && about(WordKind::Constructor, &name).is_some()).then_some((path, tool))
 }
 
 /// Returns the function that is called by `name(…)`, or as if the function were a tool by `name { … }`.
@@ -312,4 +312,21 @@ fn called(tokens: &TokenStream) -> Option<(String, Path)> {
         Ok(is_called.then(|| (last_name(&path), path)))
     };
     parse_start(tokens.clone(), parser).ok().flatten()
+}
+
+/// Returns the method in `application.tool(…).await`.
+fn awaited_method(tokens: &TokenStream) -> Option<Ident> {
+    let mut expr: Expr = syn::parse2(tokens.clone()).ok()?;
+    let mut is_awaited = false;
+    loop {
+        expr = match expr {
+            Expr::Try(asks) => *asks.expr,
+            Expr::Await(waits) => {
+                is_awaited = true;
+                *waits.base
+            }
+            Expr::MethodCall(call) if is_awaited => return Some(call.method),
+            _ => return None,
+        };
+    }
 }

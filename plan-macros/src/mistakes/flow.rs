@@ -1,5 +1,6 @@
 //! Wrong forms of `if`, `for` and `loop`.
 
+use super::table::{WordKind, about};
 use super::words;
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
@@ -63,10 +64,8 @@ pub(crate) fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Op
         _ => None,
     });
     if let Some(word) = word {
-        let written = match &*word.to_string() {
-            "elif" | "elsif" | "elseif" => "else if",
-            name => similar(name, ["else"])?,
-        };
+        let name = word.to_string();
+        let written = about(WordKind::Else, &name).or_else(|| similar(&name, ["else"]))?;
         return Some(mistake!(word, "`{word}` is written `{written}`"));
     }
     let second = trees.last().and_then(braces).and(block)?;
@@ -114,8 +113,7 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
             {
                 "!"
             }
-            TokenTree::Ident(word) if is_operand && word == "and" => "&&",
-            TokenTree::Ident(word) if is_operand && word == "or" => "||",
+            TokenTree::Ident(word) if is_operand => about(WordKind::Operator, &word.to_string())?,
             TokenTree::Punct(_) if is_operand && alone(at, '&') => "&&",
             TokenTree::Punct(_) if is_operand && alone(at, '=') && !has_let => "==",
             TokenTree::Punct(_) if at + 1 == trees.len() && alone(at, '=') => {
@@ -196,10 +194,10 @@ pub(crate) fn no_in(source: &ForTokens) -> Mistake {
     };
     let after = after.parse2(source.pattern.clone()).ok();
     match after.as_ref().and_then(first) {
-        Some(TokenTree::Ident(word)) if word == "of" => {
-            mistake!(word, "expected `in`, found `of`: {FOR}")
-        }
-        Some(next) => before_in(start(&next)),
+        Some(next) => match about(WordKind::In, &next.to_string()) {
+            Some(message) => mistake!(next, "{message}: {FOR}"),
+            None => before_in(start(&next)),
+        },
         None => Mistake::new(&source.keyword, FOR),
     }
 }
@@ -286,14 +284,10 @@ pub(crate) fn no_while(found: Option<&TokenTree>, braces: &Group) -> Option<Mist
             format!("expected `while` and a condition after this: {LOOP}"),
         ),
         Some(word) if is_word(word, "while") => return None,
-        Some(word) if is_word(word, "until") => Mistake::new(
-            word,
-            "a loop goes on while its condition is true\nhelp: write `while !…`",
-        ),
-        Some(other) => Mistake::at(
-            start(other),
-            format!("expected `while` before this: {LOOP}"),
-        ),
+        Some(word) => match about(WordKind::While, &word.to_string()) {
+            Some(message) => Mistake::new(word, message),
+            None => Mistake::at(start(word), format!("expected `while` before this: {LOOP}")),
+        },
     })
 }
 

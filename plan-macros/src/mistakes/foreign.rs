@@ -1,10 +1,11 @@
 //! Forms of other languages, and of asynchronous functions, as the work of a step.
 
+use super::table::{WordKind, about};
+use super::{Position, is_call};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first_word, is_word, last, only};
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use syn::Expr;
+use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 /// Returns the error of `switch value { … }`, `foreach x in list { … }` and the like.
 pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
@@ -16,24 +17,11 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
         return None;
     }
-    let help = match &*word.to_string() {
-        "switch" | "case" | "when" => {
-            let place = unwrapped(&between);
-            format!("step {step} = match {place} {{ 0 => Tool {{ … }}, _ => Tool {{ … }} }};")
-        }
-        "foreach" | "forall" | "forEach" | "for_each" => {
-            let inside = value_text(&block.stream());
-            format!("step {step} = for {between} {{ {inside} }};")
-        }
-        "unless" => {
-            let inside = value_text(&block.stream());
-            format!(
-                "step {step} = if !({}) {{ {inside} }};",
-                unwrapped(&between)
-            )
-        }
-        _ => return None,
-    };
+    let help = about(WordKind::Flow, &word.to_string())?
+        .replace("{step}", &step.to_string())
+        .replace("{place}", unwrapped(&between))
+        .replace("{between}", &between)
+        .replace("{inside}", &value_text(&block.stream()));
     Some(mistake!(
         &word,
         "Rust has no `{word}`\nhelp: write `{help}`"
@@ -69,23 +57,6 @@ pub(super) fn comprehension(tokens: &TokenStream, step: &Ident) -> Option<Mistak
     })
 }
 
-/// Returns the method in `application.tool(…).await`.
-pub(super) fn awaited_method(tokens: &TokenStream) -> Option<Ident> {
-    let mut expr: Expr = syn::parse2(tokens.clone()).ok()?;
-    let mut is_awaited = false;
-    loop {
-        expr = match expr {
-            Expr::Try(asks) => *asks.expr,
-            Expr::Await(waits) => {
-                is_awaited = true;
-                *waits.base
-            }
-            Expr::MethodCall(call) if is_awaited => return Some(call.method),
-            _ => return None,
-        };
-    }
-}
-
 /// Returns the error of a pattern of a `for` that cannot be read.
 pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistake {
     match first_word(pattern).filter(|word| word == "await") {
@@ -97,61 +68,81 @@ pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistak
     }
 }
 
-/// Returns the error of the first arm of a `match` with a guard, or with one name as its pattern.
-pub(super) fn wrong_arm(arms: &Group) -> Option<Mistake> {
-    let mut tokens = Tokens::new(arms.stream());
-    while !tokens.is_empty() {
-        let is_arrow = |it: &Tokens| it.is_punct(0, '=') && it.is_punct(1, '>');
-        let pattern = tokens.take_until(|it| is_arrow(it) || it.is_ident(0, "if"));
-        if let Some(guard) = tokens.peek_ident(0) {
-            return Some(mistake!(
-                guard,
-                "a `match` between calls has no conditions in its arms\nhelp: write `if … {{ … }} else if … {{ … }} else {{ … }}`"
-            ));
-        }
-        if let Some(TokenTree::Ident(name)) = only(&pattern) {
-            let wrong = bare_name(&name);
-            if wrong.is_some() {
-                return wrong;
-            }
-        }
-        tokens.next();
-        tokens.next();
-        if tokens.next_braces().is_none() {
-            tokens.take_until(|it| it.is_punct(0, ','));
-        }
-        tokens.eat_punct(',');
+/// Returns the error of a value of a step with a type that begins with `await`, and does not end there.
+pub(crate) fn with_type(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
+    let (keyword, rest) = split(tokens)?;
+    let extra = rest.clone().into_iter().next()?;
+    if is_call(&rest) {
+        return Some(without(&keyword, &rest, step));
     }
-    None
+    Some(mistake!(
+        extra,
+        "`await` is written alone: the value comes from outside of the run\nhelp: write `step {step}: Type = await;`"
+    ))
 }
 
-/// Returns the error of a name alone as the pattern of an arm.
-fn bare_name(name: &Ident) -> Option<Mistake> {
-    let text = name.to_string();
-    if matches!(&*text, "None" | "_" | "true" | "false") {
-        return None;
+/// Returns the error of an `await` where a step without a type calls a tool.
+pub(super) fn without_type(
+    tokens: &TokenStream,
+    position: Position,
+    step: &Ident,
+) -> Option<Mistake> {
+    let (keyword, rest) = split(tokens)?;
+    if !rest.is_empty() {
+        return Some(without(&keyword, &rest, step));
     }
-    if matches!(&*text, "default" | "otherwise" | "other" | "else") {
-        return Some(mistake!(
-            name,
-            "the last arm, for all other values, is written `_`\nhelp: write `_ => …`"
-        ));
-    }
-    let message = format!("`{name}` alone is a new name, which has any value");
-    Some(if !text.starts_with(char::is_uppercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write `_`, and refer to the value after `match`"
-        )
-    } else if text.len() > 1 && !text.contains(char::is_lowercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write the constant with its module: `self::{name}`"
-        )
-    } else {
-        mistake!(
-            name,
-            "{message}\nhelp: write the variant with its enum: `Type::{name}`"
-        )
+    let help = match position {
+        Position::Braces => {
+            "write `step reply: Type = await;` in the braces, then `reply`".to_owned()
+        }
+        Position::Statement => format!("write `step {step}: Type = await;`"),
+    };
+    Some(mistake!(
+        keyword,
+        "a value from outside needs a type\nhelp: {help}"
+    ))
+}
+
+/// Returns the `await` that tokens begin with, and the tokens after it.
+fn split(tokens: &TokenStream) -> Option<(Ident, TokenStream)> {
+    let mut tokens = Tokens::of(tokens);
+    let keyword = tokens.next_ident().filter(|word| word == "await")?;
+    Some((keyword, tokens.rest()))
+}
+
+fn without(keyword: &Ident, call: &TokenStream, step: &Ident) -> Mistake {
+    let call = value_text(call);
+    mistake!(
+        keyword,
+        "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {step} = {call};`"
+    )
+}
+
+/// Returns the error of the first `await` in a value that is not after a dot.
+pub(super) fn inside_value(tokens: &TokenStream) -> Option<Mistake> {
+    find(tokens.clone()).map(mistake)
+}
+
+/// Returns the error of an `await` that is all of the tokens.
+pub(super) fn alone(tokens: &TokenStream) -> Option<Mistake> {
+    let word = only(tokens).filter(|word| is_word(word, "await"))?;
+    Some(mistake(word.span()))
+}
+
+fn find(tokens: TokenStream) -> Option<Span> {
+    let mut is_after_dot = false;
+    tokens.into_iter().find_map(|tree| {
+        let was_after_dot = std::mem::replace(&mut is_after_dot, is_sign(&tree, '.'));
+        match tree {
+            TokenTree::Group(group) => find(group.stream()),
+            word => (is_word(&word, "await") && !was_after_dot).then(|| word.span()),
+        }
     })
+}
+
+fn mistake(at: Span) -> Mistake {
+    Mistake::at(
+        at,
+        "only a step waits for a value\nhelp: write `step reply: Type = await;`, and refer to `reply`",
+    )
 }

@@ -1,7 +1,7 @@
 //! Wrong forms of `pub Name(input: Type) -> Output { … }`.
 
 use super::HyphenatedName;
-use crate::docs::names_of;
+use crate::docs::{is_among, names_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::HeadTokens;
 use crate::syntax::text::{path_text, tidy};
@@ -88,18 +88,8 @@ pub(crate) fn repeated_derives(attr: &mut Attribute, what: &str) -> Vec<Mistake>
         Meta::List(list) if attr.path().is_ident("derive") => list.parse_args_with(parser),
         _ => return Vec::new(),
     };
-    let is_repeated = |path: &Path| {
-        matches!(
-            &*names_of(path),
-            "Serialize"
-                | "Deserialize"
-                | "Shape"
-                | "serde::Serialize"
-                | "serde::Deserialize"
-                | "plan_runtime::Shape"
-                | "plan_runtime::Tool"
-        )
-    };
+    const OWN: &str = "Serialize Deserialize Shape serde::Serialize serde::Deserialize plan_runtime::Shape plan_runtime::Tool";
+    let is_repeated = |path: &Path| is_among(&*names_of(path), OWN);
     let (repeated, rest): (Vec<Path>, Vec<Path>) =
         paths.into_iter().flatten().partition(is_repeated);
     if !repeated.is_empty() {

@@ -1,12 +1,12 @@
 //! Wrong forms, and the right form for each. `parse` hands over tokens that the grammar does not allow, and gets a
 //! [`Mistake`](crate::report::Mistake).
 
-pub(crate) mod awaited;
 mod call;
 pub(crate) mod flow;
-mod foreign;
+pub(crate) mod foreign;
 pub(crate) mod head;
 pub(crate) mod step;
+mod table;
 pub(crate) mod tail;
 pub(crate) mod value;
 mod words;
@@ -16,7 +16,8 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use words::{attribute, early_end, in_for, in_loop, statement};
+pub(crate) use table::{WordKind, about, attribute};
+pub(crate) use words::{early_end, in_for, in_loop, statement};
 
 use crate::report::{Mistake, mistake};
 use crate::syntax::is_keyword;
@@ -33,7 +34,7 @@ pub(crate) fn in_place_of_call(
     if first_word(tokens).is_some_and(|tool| tool.to_string().starts_with(char::is_uppercase)) {
         return None;
     }
-    awaited::without_type(tokens, position, step_name)
+    foreign::without_type(tokens, position, step_name)
         .or_else(|| flow::label(tokens))
         .or_else(|| step::unfinished(tokens))
         .or_else(|| words::block(tokens, step_name))

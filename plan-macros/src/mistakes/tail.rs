@@ -1,6 +1,6 @@
 //! Wrong forms of the last expression of a plan or a block, and of tokens between steps.
 
-use super::{as_step, awaited, is_call, words};
+use super::{as_step, foreign, is_call, words};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{tidy, value_text};
 use crate::syntax::tokens::{braces, first, first_word, is_word, last, only};
@@ -146,7 +146,7 @@ pub(crate) fn in_block(
         return Some(mistake);
     }
     if is_last && !statement.semicolon {
-        return variant(tokens).or_else(|| awaited::alone(tokens));
+        return variant(tokens).or_else(|| foreign::alone(tokens));
     }
     let called = statement.semicolon.then(|| called_macro(tokens));
     Some(called.flatten().unwrap_or_else(|| {

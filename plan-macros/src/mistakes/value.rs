@@ -1,6 +1,7 @@
 //! Wrong forms of values.
 
-use super::awaited;
+use super::foreign;
+use super::table::{WordKind, about};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{Tokens, first, is_sign, last, only, parse_start, start};
@@ -26,7 +27,7 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         let message = "a struct is written with its name: `Type { … }`";
         return Mistake::at(object.span_open(), message).certain();
     }
-    if let Some(awaits) = awaited::inside(tokens) {
+    if let Some(awaits) = foreign::inside_value(tokens) {
         return awaits;
     }
     if let Some(strict) = strict_equality(&trees) {
@@ -109,12 +110,13 @@ fn is_object(group: &Group) -> bool {
 /// Returns the error of `value or default`.
 fn or_default(item: &ValueTokens) -> Option<Mistake> {
     let mut extra = Tokens::of(&item.extra);
-    let word = extra.next_ident().filter(|word| word == "or")?;
+    let word = extra.next_ident()?;
+    let message = about(WordKind::Default, &word.to_string())?;
     let (before, other) = (value_text(item.written()?), default(&extra.rest()));
-    Some(mistake!(
-        word,
-        "Rust has no `or`\nhelp: write `{before}.unwrap_or({other})`, or `||` between two conditions"
-    ))
+    let message = message
+        .replace("{before}", &before)
+        .replace("{other}", &other);
+    Some(Mistake::new(word, message))
 }
 
 /// Returns the argument of `unwrap_or` for a default.

@@ -1,67 +1,14 @@
-//! Keywords of other languages and engines instead of attributes, statements and calls.
-//!
-//! In a message, `{word}` is the word, and `{step}` is the name of the step.
+//! Keywords of other languages and engines instead of statements and calls.
 
-use super::foreign;
+use super::table::{WordKind, about};
 use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, last, parse_start};
+use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, last, only, parse_start};
 use crate::syntax::value::is_type_name;
-use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::Path;
-
-/// Returns the attribute of a step that replaces an attribute of this name, and the way to write it.
-pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static str)> {
-    Some(match name {
-        "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => {
-            (Some(StepAttribute::Always), "write `#[always]`")
-        }
-        "compensate" | "compensation" | "rollback" | "revert" | "reverses" => (
-            Some(StepAttribute::Undo),
-            "write `#[undo(paid)]` on the step that undoes `paid`",
-        ),
-        "on_error" | "on_failure" | "on_err" | "rescue" | "except" | "recover" => (
-            Some(StepAttribute::Catch),
-            "write `#[catch]` to have the failure as a value, or `#[fallback(value)]` to replace it",
-        ),
-        "ignore_errors" | "allow_failure" | "continue_on_error" => (
-            Some(StepAttribute::Optional),
-            "write `#[optional]`, and the output is an `Option`",
-        ),
-        "max" | "limit" | "max_rounds" | "max_iterations" | "rounds" | "times" => (
-            Some(StepAttribute::AtMost),
-            "write `#[at_most(100)]` for the rounds of a `loop`, `#[retry(3)]` for attempts, or `#[concurrency(3)]` for elements that run at one time",
-        ),
-        "parallel" | "max_parallel" | "parallelism" => (
-            Some(StepAttribute::Concurrency),
-            "write `#[concurrency(3)]` for the elements of a `for`; steps run concurrently anyway",
-        ),
-        "every" | "interval" | "poll" => (
-            Some(StepAttribute::AtMost),
-            "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`",
-        ),
-        "attempts" | "tries" | "repeat" => (Some(StepAttribute::Retry), "write `#[retry(3)]`"),
-        "timeout_seconds" | "timeout_minutes" | "timeout_ms" | "time_limit" | "max_time"
-        | "ttl" | "within" => (
-            Some(StepAttribute::Timeout),
-            "write `#[timeout(\"10s\")]` for each attempt, or `#[deadline(\"1m\")]` for all",
-        ),
-        "needs" | "depends_on" | "depends" | "requires" => (
-            Some(StepAttribute::After),
-            "write `#[after(name)]`; a step that refers to another waits for it anyway",
-        ),
-        "default" | "or_else" | "otherwise" => {
-            (Some(StepAttribute::Fallback), "write `#[fallback(value)]`")
-        }
-        "when" | "only_if" | "skip_if" | "condition" => {
-            (None, "write `step name = if condition { Tool { … } };`")
-        }
-        _ => return None,
-    })
-}
 
 /// Returns the error of `@retry(3)`, an attribute of other languages.
 fn decorator(tokens: &TokenStream) -> Option<Mistake> {
@@ -100,45 +47,16 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
         Some(TokenTree::Literal(_)) => true,
         _ => false,
     };
-    let message = match &*word.to_string() {
-        "break" | "continue" => {
-            "a plan has no `{word}`: all its steps run, each as soon as it can\n\
-             help: write `if condition { … }` around what may be left out"
-        }
-        "throw" | "raise" | "bail" | "fail" if has_operand => {
-            "a plan has no `{word}`: it fails when a step fails\n\
-             help: write `step name: Type = Err(\"…\")?;`, which fails"
-        }
-        "yield" | "emit" if has_operand || word == "yield" => {
-            "a plan has no `{word}`: it has one output, its last expression\n\
-             help: an `Observer` of the run sees what each step gives"
-        }
-        "fn" | "struct" | "enum" | "const" | "static" | "use" | "impl" | "mod" | "type"
-            if next.is_some() =>
-        {
-            "a plan has no items: it consists of steps\nhelp: write this `{word}` before `plan!`"
-        }
-        "async" | "pub" if next.is_none() => "a step has no `{word}`\nhelp: remove it",
-        "while" | "loop" => {
-            "`{word}` is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`"
-        }
-        _ if !has_braces => return None,
-        word if is_concurrent(word) => CONCURRENT,
-        "do" => {
-            "a loop is a part of a step: `#[at_most(100)] step name = loop { Tool { … } } while condition;`"
-        }
-        "try" => {
-            "a plan has no `try`: a failure ends the run, unless the step says otherwise\n\
-             help: write `#[catch]` on a step whose failure is a value, and `#[always]` on one that runs in any case"
-        }
-        "finally" | "defer" => {
-            "a plan has no `{word}`\nhelp: write `#[always] step name = Tool { … };`"
-        }
-        "catch" => {
-            "a plan has no `catch`\nhelp: write `#[catch]` on a step, and its failure is a value"
-        }
-        _ => return None,
-    };
+    let text = word.to_string();
+    let places = [
+        (WordKind::Statement, true),
+        (WordKind::Operand, has_operand || word == "yield"),
+        (WordKind::Item, next.is_some()),
+        (WordKind::Alone, next.is_none()),
+        (WordKind::Concurrent, has_braces),
+        (WordKind::Braces, has_braces),
+    ];
+    let message = first_of(&places, &text)?;
     Some(mistake(&word, message))
 }
 
@@ -154,25 +72,13 @@ pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
         return None;
     };
     let is_block = block.delimiter() == Delimiter::Brace;
-    let has_steps = || is_block && has_steps(&block);
-    let message = match &*word.to_string() {
-        "plan" if is_plan => {
-            "steps inside a step are a block\nhelp: write the braces alone: `step {step} = { … };`"
-        }
-        "do" if is_block => {
-            "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`"
-        }
-        "try" if is_block && !tokens.is_empty() => {
-            "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {step} = Tool { … };`, and the failure is a value"
-        }
-        "async" | "unsafe" if has_steps() => {
-            "a block has no `{word}`\nhelp: write the braces alone: `step {step} = { … };`"
-        }
-        "try" if has_steps() => {
-            "a block has no `try`: the run fails if one of its steps fails\nhelp: write `#[catch] step {step} = { … };`, and the failure is a value"
-        }
-        _ => return None,
-    };
+    let places = [
+        (WordKind::Macro, is_plan),
+        (WordKind::Block, is_block),
+        (WordKind::Continued, is_block && !tokens.is_empty()),
+        (WordKind::Steps, is_block && has_steps(&block)),
+    ];
+    let message = first_of(&places, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
 }
 
@@ -181,27 +87,18 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     let word = first_word(tokens)?;
     let arms = last(tokens).as_ref().and_then(braces).cloned();
     if word == "match"
-        && let Some(arm) = arms.as_ref().and_then(foreign::wrong_arm)
+        && let Some(arm) = arms.as_ref().and_then(wrong_arm)
     {
         return Some(arm);
     }
-    let message = match &*word.to_string() {
-        "match" => {
-            "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\n\
-             help: for other patterns, write `if let … { … } else if … { … } else { … }`\n\
-             help: to compute a value with `match`, give the step a type: `step {step}: Type = match … { … };`"
-        }
-        "while" => {
-            "a step repeats calls with `loop`, whose condition is evaluated after each round\n\
-             help: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`"
-        }
-        "async" | "try" | "unsafe" => {
-            "a step has no `{word}`: write the call alone: the run awaits it, and fails if it fails"
-        }
-        "return" => "a step has no `{word}`: write the call without the `return`",
-        _ => return None,
-    };
+    let message = about(WordKind::Work, &word.to_string())?;
     Some(mistake_in_step(&word, message, step))
+}
+
+/// Returns the first message about a word, among the positions with `true`.
+fn first_of(places: &[(WordKind, bool)], word: &str) -> Option<&'static str> {
+    let mut places = places.iter().filter(|(_, holds)| *holds);
+    places.find_map(|(place, _)| about(*place, word))
 }
 
 fn mistake(word: &Ident, message: &str) -> Mistake {
@@ -210,28 +107,6 @@ fn mistake(word: &Ident, message: &str) -> Mistake {
 
 fn mistake_in_step(word: &Ident, message: &str, step: &Ident) -> Mistake {
     mistake(word, &message.replace("{step}", &step.to_string()))
-}
-
-const CONCURRENT: &str = "steps run concurrently, unless one refers to another\n\
-     help: write each call as a step of its own: `step name = Tool { … };`";
-
-/// Returns `true` for the words that other languages and libraries begin concurrent work with.
-fn is_concurrent(word: &str) -> bool {
-    matches!(
-        word,
-        "spawn"
-            | "parallel"
-            | "par"
-            | "concurrent"
-            | "concurrently"
-            | "join"
-            | "try_join"
-            | "join_all"
-            | "all"
-            | "fork"
-            | "go"
-            | "task"
-    )
 }
 
 /// Returns the error of concurrent calls, or of the first of several calls, instead of the call of a step.
@@ -255,15 +130,9 @@ pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
         }
     }
     let (at, word) = function?;
-    match &*word.to_string() {
-        name @ ("race" | "select" | "race_ok" | "any" | "select_ok") => Some(mistake!(
-            at,
-            "a plan has no `{name}`: a call that has begun is not dropped because another was faster\n\
-                 help: a tool may call others, and give the first answer"
-        )),
-        word if is_concurrent(word) => Some(Mistake::new(at, CONCURRENT)),
-        _ => None,
-    }
+    let word = word.to_string();
+    let message = about(WordKind::Race, &word).or_else(|| about(WordKind::Concurrent, &word))?;
+    Some(Mistake::new(at, message.replace("{word}", &word)))
 }
 
 /// Returns `true` if `Tool { … }` is among tokens.
@@ -352,4 +221,60 @@ pub(crate) fn in_loop(word: &Ident) -> Mistake {
         word,
         "a loop has no `{word}`: it ends by its condition\nhelp: write it after `while`: `loop { … } while condition`",
     )
+}
+
+/// Returns the error of the first arm of a `match` with a guard, or with one name as its pattern.
+fn wrong_arm(arms: &Group) -> Option<Mistake> {
+    let mut tokens = Tokens::new(arms.stream());
+    while !tokens.is_empty() {
+        let is_arrow = |it: &Tokens| it.is_punct(0, '=') && it.is_punct(1, '>');
+        let pattern = tokens.take_until(|it| is_arrow(it) || it.is_ident(0, "if"));
+        if let Some(guard) = tokens.peek_ident(0) {
+            return Some(mistake!(
+                guard,
+                "a `match` between calls has no conditions in its arms\nhelp: write `if … {{ … }} else if … {{ … }} else {{ … }}`"
+            ));
+        }
+        if let Some(TokenTree::Ident(name)) = only(&pattern) {
+            let wrong = bare_name(&name);
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
+        tokens.next();
+        tokens.next();
+        if tokens.next_braces().is_none() {
+            tokens.take_until(|it| it.is_punct(0, ','));
+        }
+        tokens.eat_punct(',');
+    }
+    None
+}
+
+/// Returns the error of a name alone as the pattern of an arm.
+fn bare_name(name: &Ident) -> Option<Mistake> {
+    let text = name.to_string();
+    if matches!(&*text, "None" | "_" | "true" | "false") {
+        return None;
+    }
+    if let Some(message) = about(WordKind::Arm, &text) {
+        return Some(Mistake::new(name, message));
+    }
+    let message = format!("`{name}` alone is a new name, which has any value");
+    Some(if !text.starts_with(char::is_uppercase) {
+        mistake!(
+            name,
+            "{message}\nhelp: write `_`, and refer to the value after `match`"
+        )
+    } else if text.len() > 1 && !text.contains(char::is_lowercase) {
+        mistake!(
+            name,
+            "{message}\nhelp: write the constant with its module: `self::{name}`"
+        )
+    } else {
+        mistake!(
+            name,
+            "{message}\nhelp: write the variant with its enum: `Type::{name}`"
+        )
+    })
 }

@@ -2,7 +2,9 @@
 
 use super::{Names, Source};
 use crate::ast::{Body, Step, typed};
-use std::collections::HashMap;
+use crate::docs::is_among;
+use crate::mistakes::{WordKind, about};
+use crate::parse::owned::last_segment;
 use syn::{Ident, LitStr, Type};
 
 /// A description of a value for `{}`.
@@ -26,20 +28,11 @@ pub(super) enum Form {
     Many,
 }
 
-/// The inputs and steps whose form is known from the plan.
-pub(super) struct Forms(HashMap<Source, Form>);
-
-impl Forms {
-    pub(super) fn of(names: &Names<'_>) -> Self {
-        let inputs = names.inputs.iter().enumerate();
-        let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
-        let steps = names.steps.iter();
-        let steps = steps.map(|step| (names.source(step), of_step(step)));
-        Self(inputs.chain(steps).collect())
-    }
-
-    pub(super) fn get(&self, source: Source) -> Form {
-        self.0.get(&source).copied().unwrap_or_default()
+/// Returns the form of a step or an input.
+pub(super) fn form(names: &Names<'_>, source: Source) -> Form {
+    match source {
+        Source::Input(index) => of_type(&names.inputs[index].ty),
+        Source::Step(number) => of_step(names.steps[number]),
     }
 }
 
@@ -61,24 +54,14 @@ fn of_body(body: &Body) -> Form {
 }
 
 fn of_type(ty: &Type) -> Form {
-    const MANY: &[&str] = &[
-        "Vec",
-        "VecDeque",
-        "LinkedList",
-        "BTreeSet",
-        "HashSet",
-        "BinaryHeap",
-        "BTreeMap",
-        "HashMap",
-    ];
+    const MANY: &str = "Vec VecDeque LinkedList BTreeSet HashSet BinaryHeap BTreeMap HashMap";
     match ty {
-        Type::Path(path) => match path.path.segments.last() {
+        Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
+        _ => match last_segment(ty) {
             Some(last) if last.ident == "Option" => Form::Absent,
-            Some(last) if MANY.iter().any(|many| last.ident == many) => Form::Many,
+            Some(last) if is_among(&last.ident, MANY) => Form::Many,
             _ => Form::Unknown,
         },
-        Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
-        _ => Form::Unknown,
     }
 }
 
@@ -123,14 +106,10 @@ fn named<'p>(
     if let Some(shown) = shown(root) {
         return Some((root, fields, shown));
     }
-    let is_foreign = [
-        "steps", "inputs", "input", "needs", "jobs", "nodes", "tasks",
-    ]
-    .contains(&root);
-    let (name, fields) = split(fields.strip_prefix('.').filter(|_| is_foreign)?);
+    about(WordKind::Context, root)?;
+    let (name, fields) = split(fields.strip_prefix('.')?);
     let (word, rest) = split(fields.strip_prefix('.').unwrap_or_default());
-    let is_output = ["outputs", "output", "result"].contains(&word);
-    let fields = if is_output { rest } else { fields };
+    let fields = about(WordKind::Output, word).map_or(fields, |_| rest);
     Some((name, fields, shown(name)?))
 }
 

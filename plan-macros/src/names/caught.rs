@@ -6,190 +6,145 @@ use crate::docs::text_of;
 use plan_graph::StepAttribute;
 use proc_macro2::Span;
 use quote::ToTokens;
-use std::collections::{HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Member};
 
-/// The steps whose output is a `Result`, each with the number of lists around it.
-#[derive(Default)]
-pub(super) struct CaughtSteps {
-    caught: HashMap<Source, usize>,
-    /// The steps that are work. Always steps see their outputs as `Result`s.
-    work: HashSet<Source>,
-    /// The steps whose output is a list of `Result`s.
-    each: HashSet<Source>,
-    /// The steps whose output is one `Result` of a list: the span of the attribute, and the depth of nested lists.
-    lists: HashMap<Source, (Span, usize)>,
+/// Returns the span of `#[catch]` on a step that is one `Result` of a list, if a reference needs the `Result` of
+/// each element.
+pub(super) fn each_meant(
+    names: &Names<'_>,
+    reference: &Reference,
+    source: Source,
+    role: &Role,
+) -> Option<Span> {
+    let (at, depth) = one_list(names.step(source)?)?;
+    if !is_caught(names, &reference.root, source, role) {
+        return None;
+    }
+    (is_question(reference.hops.get(depth)?) && reference.hops[..depth].iter().all(is_list))
+        .then_some(at)
 }
 
-impl CaughtSteps {
-    pub(super) fn of(names: &Names<'_>) -> Self {
-        let is_always = |step: &&&Step| matches!(step.role, Role::Always);
-        let always = names.steps.iter().filter(is_always);
-        let scopes = always.map(|step| names.scope_of(names.source(step)));
-        let scopes: HashSet<usize> = scopes.collect();
-        let mut steps = Self::default();
-        for step in &names.steps {
-            let source = names.source(step);
-            let is_undo = matches!(step.role, Role::Undo(_));
-            if !is_undo && scopes.contains(&names.scope_of(source)) {
-                steps.work.insert(source);
-            }
-            let Some(lists) = lists(step) else {
-                continue;
-            };
-            steps.caught.insert(source, lists);
-            if lists == 1 && !step.policy.is_optional() {
-                steps.each.insert(source);
-            }
-            // A `?` after an element may take a value out of an `Option`.
-            if lists == 0
-                && let Some(at) = step.policy.place(StepAttribute::Catch)
-                && let depth @ 1.. = depth(&step.body)
-                && !element(&step.body).may_be_absent()
-            {
-                steps.lists.insert(source, (at, depth));
-            }
+/// Returns the step and its `#[catch]` if Rust code needs the `Result` of each element, with the code.
+pub(super) fn each_meant_in(
+    names: &Names<'_>,
+    expr: &Expr,
+    source: impl Fn(&Ident) -> Option<Source>,
+) -> Option<(Source, Span, String)> {
+    let named = |name: &Ident| {
+        let source = source(name)?;
+        Some((source, list(names, source)?))
+    };
+    let (name, written) = each::asked(expr, &|name| named(name).is_some())?;
+    let (source, at) = named(&name)?;
+    Some((source, at, written))
+}
+
+/// Returns the span of `#[catch]` on a step that is one `Result` of a list without inner lists.
+pub(super) fn list(names: &Names<'_>, source: Source) -> Option<Span> {
+    let (at, depth) = one_list(names.step(source)?)?;
+    (depth == 1).then_some(at)
+}
+
+/// Returns the number of lists around the `Result` of a step, for a reader with this role. Returns `None` if the
+/// step is no `Result`.
+pub(super) fn lists(names: &Names<'_>, name: &Ident, source: Source, role: &Role) -> Option<usize> {
+    let step = names.step(source)?;
+    let lists = lists_of(step);
+    match role {
+        Role::Always if !matches!(step.role, Role::Undo(_)) => Some(0),
+        // The undo step sees the output of the call.
+        Role::Undo(undone) if undone.unraw() == name.unraw() => lists.filter(|lists| *lists > 0),
+        _ => lists,
+    }
+}
+
+/// Returns the span and the message of an error in a reference into a `Result`.
+pub(super) fn mistake(
+    names: &Names<'_>,
+    reference: &Reference,
+    source: Source,
+    role: &Role,
+) -> Option<(Span, String)> {
+    let lists = lists(names, &reference.root, source, role)?;
+    if !reference.hops.get(..lists)?.iter().all(is_list) {
+        return None;
+    }
+    let hop = reference.hops.get(lists)?;
+    let at = match hop {
+        Hop::Field(_, Member::Named(name)) => name.span(),
+        Hop::Field(_, member) => member.span(),
+        Hop::Index(bracket, _) | Hop::Key(bracket, _) | Hop::Each(bracket) => bracket.span.join(),
+        Hop::Get(_, method, _) | Hop::Pointer(_, method, _) => method.span(),
+        Hop::Optional(_) | Hop::Outcome(..) => return None,
+    };
+    let (before, whole) = (reference.written_to(lists), reference.written());
+    let rest = &whole[before.len()..];
+    let each = match (hop, names.step(source).and_then(one_list)) {
+        (Hop::Index(..) | Hop::Each(_), Some((_, 1))) => {
+            let element = reference.written_to(lists + 1);
+            let rest = &whole[element.len()..];
+            format!(
+                "\nhelp: for a `Result` of each element, write `#[catch(each)]` on `{before}`, and `{element}?{rest}` here"
+            )
         }
-        steps
-    }
+        _ => String::new(),
+    };
+    let message = format!(
+        "`{before}` may have failed: it is a `Result`\n\
+         help: write `{before}?{rest}`, which fails if `{before}` failed, or `{before}.ok()?{rest}`, which is optional{each}"
+    );
+    Some((at, message))
+}
 
-    /// Returns the span of `#[catch]` on a step that is one `Result` of a list, if a reference needs the `Result` of
-    /// each element.
-    pub(super) fn each_meant(
-        &self,
-        reference: &Reference,
-        source: Source,
-        role: &Role,
-    ) -> Option<Span> {
-        let (at, depth) = *self.lists.get(&source)?;
-        if !self.is_caught(&reference.root, source, role) {
-            return None;
-        }
-        (is_question(reference.hops.get(depth)?) && reference.hops[..depth].iter().all(is_list))
-            .then_some(at)
+/// Returns the failures among the values of a reference.
+pub(super) fn outcome(
+    names: &Names<'_>,
+    reference: &Reference,
+    source: Source,
+    role: &Role,
+) -> Outcome {
+    let lists = lists(names, &reference.root, source, role);
+    let step = names.step(source);
+    let is_optional = step.is_some_and(|step| step.policy.is_optional());
+    if lists.is_some_and(|lists| reference.hops.len() == lists)
+        && reference.hops.iter().all(is_list)
+    {
+        Outcome::One
+    } else if lists == Some(1) && reference.hops.is_empty() && !is_optional {
+        Outcome::Each
+    } else {
+        Outcome::None
     }
+}
 
-    /// Returns the step and its `#[catch]` if Rust code needs the `Result` of each element, with the code.
-    pub(super) fn each_meant_in(
-        &self,
-        expr: &Expr,
-        source: impl Fn(&Ident) -> Option<Source>,
-    ) -> Option<(Source, Span, String)> {
-        if self.lists.is_empty() {
-            return None;
-        }
-        let list = |name: &Ident| {
-            let source = source(name)?;
-            Some((source, self.list(source)?))
-        };
-        let (name, written) = each::asked(expr, &|name| list(name).is_some())?;
-        let (source, at) = list(&name)?;
-        Some((source, at, written))
-    }
+/// Returns `true` if a name belongs to a step that is a `Result`.
+pub(super) fn is_caught(names: &Names<'_>, name: &Ident, source: Source, role: &Role) -> bool {
+    lists(names, name, source, role) == Some(0)
+}
 
-    /// Returns the span of `#[catch]` on a step that is one `Result` of a list without inner lists.
-    pub(super) fn list(&self, source: Source) -> Option<Span> {
-        let (at, depth) = *self.lists.get(&source)?;
-        (depth == 1).then_some(at)
-    }
-
-    /// Returns the number of lists around the `Result` of a step, for a reader with this role. Returns `None` if the
-    /// step is no `Result`.
-    pub(super) fn lists(&self, name: &Ident, source: Source, role: &Role) -> Option<usize> {
-        let caught = self.caught.get(&source).copied();
-        match role {
-            Role::Always if self.work.contains(&source) => Some(0),
-            // The undo step sees the output of the call.
-            Role::Undo(undone) if undone.unraw() == name.unraw() => {
-                caught.filter(|lists| *lists > 0)
-            }
-            _ => caught,
-        }
-    }
-
-    /// Returns the span and the message of an error in a reference into a `Result`.
-    pub(super) fn mistake(
-        &self,
-        reference: &Reference,
-        source: Source,
-        role: &Role,
-    ) -> Option<(Span, String)> {
-        let lists = self.lists(&reference.root, source, role)?;
-        if !reference.hops.get(..lists)?.iter().all(is_list) {
-            return None;
-        }
-        let hop = reference.hops.get(lists)?;
-        let at = match hop {
-            Hop::Field(_, Member::Named(name)) => name.span(),
-            Hop::Field(_, member) => member.span(),
-            Hop::Index(bracket, _) | Hop::Key(bracket, _) | Hop::Each(bracket) => {
-                bracket.span.join()
-            }
-            Hop::Get(_, method, _) | Hop::Pointer(_, method, _) => method.span(),
-            Hop::Optional(_) | Hop::Outcome(..) => return None,
-        };
-        let (before, whole) = (reference.written_to(lists), reference.written());
-        let rest = &whole[before.len()..];
-        let each = match (hop, self.lists.get(&source)) {
-            (Hop::Index(..) | Hop::Each(_), Some((_, 1))) => {
-                let element = reference.written_to(lists + 1);
-                let rest = &whole[element.len()..];
-                format!(
-                    "\nhelp: for a `Result` of each element, write `#[catch(each)]` on `{before}`, and `{element}?{rest}` here"
-                )
-            }
-            _ => String::new(),
-        };
-        let message = format!(
-            "`{before}` may have failed: it is a `Result`\n\
-             help: write `{before}?{rest}`, which fails if `{before}` failed, or `{before}.ok()?{rest}`, which is optional{each}"
-        );
-        Some((at, message))
-    }
-
-    /// Returns the failures among the values of a reference.
-    pub(super) fn outcome(&self, reference: &Reference, source: Source, role: &Role) -> Outcome {
-        let lists = self.lists(&reference.root, source, role);
-        if lists.is_some_and(|lists| reference.hops.len() == lists)
-            && reference.hops.iter().all(is_list)
-        {
-            Outcome::One
-        } else if lists == Some(1) && reference.hops.is_empty() && self.each.contains(&source) {
-            Outcome::Each
-        } else {
-            Outcome::None
-        }
-    }
-
-    /// Returns `true` if a name belongs to a step that is a `Result`.
-    pub(super) fn is_caught(&self, name: &Ident, source: Source, role: &Role) -> bool {
-        self.lists(name, source, role) == Some(0)
-    }
-
-    /// Like [`mistake`](Self::mistake), for references in Rust code.
-    pub(super) fn mistake_in<'r>(
-        &self,
-        computed: &ComputedNames,
-        sources: &[(&Ident, Source)],
-        role: impl Fn(Source) -> &'r Role,
-    ) -> Option<(Span, String)> {
-        let is_caught = |name: &Ident| {
-            let mut sources = sources.iter();
-            let source = sources.find(|(known, _)| known.unraw() == name.unraw());
-            source.is_some_and(|(_, source)| self.lists(name, *source, role(*source)) == Some(0))
-        };
-        let is_local = |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
-        let mut fields = computed.fields.iter();
-        let (name, member) = fields.find(|(name, _)| is_caught(name) && !is_local(name))?;
-        let (name, field) = (text_of(name), member.to_token_stream());
-        let message = format!(
-            "`{name}` may have failed: it is a `Result`\n\
-             help: write `{name}?.{field}`, which fails if `{name}` failed, or match on the result: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`"
-        );
-        Some((member.span(), message))
-    }
+/// Like [`mistake`], for references in Rust code.
+pub(super) fn mistake_in<'r>(
+    names: &Names<'_>,
+    computed: &ComputedNames,
+    sources: &[(&Ident, Source)],
+    role: impl Fn(Source) -> &'r Role,
+) -> Option<(Span, String)> {
+    let is_caught = |name: &Ident| {
+        let mut sources = sources.iter();
+        let source = sources.find(|(known, _)| known.unraw() == name.unraw());
+        source.is_some_and(|(_, source)| self::is_caught(names, name, *source, role(*source)))
+    };
+    let is_local = |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
+    let mut fields = computed.fields.iter();
+    let (name, member) = fields.find(|(name, _)| is_caught(name) && !is_local(name))?;
+    let (name, field) = (text_of(name), member.to_token_stream());
+    let message = format!(
+        "`{name}` may have failed: it is a `Result`\n\
+         help: write `{name}?.{field}`, which fails if `{name}` failed, or match on the result: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`"
+    );
+    Some((member.span(), message))
 }
 
 /// Writes the error about a `#[catch]` for code that needs the `Result` of each element.
@@ -225,12 +180,21 @@ pub(super) fn no_condition(reference: &Reference) -> String {
 }
 
 /// Returns the number of lists around the `Result` of a step, or `None` if the step returns no `Result`.
-fn lists(step: &Step) -> Option<usize> {
+fn lists_of(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Extent::Nothing => None,
         Extent::Whole => Some(0),
         Extent::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
+}
+
+/// Returns the span of the attribute and the depth of nested lists, for a step whose output is one `Result` of a list.
+fn one_list(step: &Step) -> Option<(Span, usize)> {
+    let at = step.policy.place(StepAttribute::Catch);
+    let at = at.filter(|_| lists_of(step) == Some(0))?;
+    let depth = depth(&step.body);
+    // A `?` after an element may take a value out of an `Option`.
+    (depth > 0 && !element(&step.body).may_be_absent()).then_some((at, depth))
 }
 
 fn depth(body: &Body) -> usize {

@@ -1,6 +1,6 @@
 //! Finds Rust expressions in a plan that use the elements of a list as `Result`s.
 
-use crate::docs::text_of;
+use crate::docs::{is_among, text_of};
 use crate::parse::value_text;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
@@ -9,22 +9,8 @@ use syn::{
 };
 
 /// Methods of a `Result` that no list has.
-const NOT_OF_LISTS: &[&str] = &[
-    "err",
-    "expect",
-    "expect_err",
-    "is_err",
-    "is_err_and",
-    "is_ok",
-    "is_ok_and",
-    "map_err",
-    "ok",
-    "unwrap",
-    "unwrap_err",
-    "unwrap_or",
-    "unwrap_or_default",
-    "unwrap_or_else",
-];
+const NOT_OF_LISTS: &str = "err expect expect_err is_err is_err_and is_ok is_ok_and map_err ok unwrap unwrap_err unwrap_or unwrap_or_default \
+    unwrap_or_else";
 
 /// Returns the first use of an element as a `Result`, with the name of its list, among the names for which `is_list` is `true`.
 pub(super) fn asked(expr: &Expr, is_list: &dyn Fn(&Ident) -> bool) -> Option<(Ident, String)> {
@@ -137,7 +123,7 @@ fn takes_result(argument: &Expr) -> bool {
             let mut segments = path.path.segments.iter().rev();
             segments
                 .next()
-                .is_some_and(|last| NOT_OF_LISTS.iter().any(|name| last.ident == name))
+                .is_some_and(|last| is_among(&last.ident, NOT_OF_LISTS))
                 && segments.next().is_some_and(|ty| ty.ident == "Result")
         }
         _ => false,
@@ -164,7 +150,7 @@ fn result(expr: &Expr) -> Option<&Expr> {
     let part = match expr {
         Expr::MethodCall(ExprMethodCall {
             receiver, method, ..
-        }) if NOT_OF_LISTS.iter().any(|name| method == name) => receiver,
+        }) if is_among(method, NOT_OF_LISTS) => receiver,
         Expr::Try(ExprTry { expr, .. }) => expr,
         Expr::Match(ExprMatch { expr, arms, .. })
             if arms.iter().any(|arm| is_outcome(&arm.pat)) =>

@@ -165,6 +165,14 @@ impl Names<'_> {
         Source::Step(self.number(step))
     }
 
+    /// Returns the step of a source.
+    pub(super) fn step(&self, source: Source) -> Option<&Step> {
+        match source {
+            Source::Step(number) => self.steps.get(number).copied(),
+            Source::Input(_) => None,
+        }
+    }
+
     /// Returns the number of a block among all blocks, counted from 1.
     pub(crate) fn scope(&self, block: &Block) -> usize {
         self.numbers_of_blocks.of(block)

@@ -3,7 +3,6 @@
 
 mod braces;
 mod caught;
-mod compared;
 mod computed;
 mod each;
 mod facts;

@@ -27,30 +27,13 @@ pub(crate) fn reader(step: &Step, names: &Names<'_>) -> Reader {
     }
 }
 
-/// The undo steps and always steps of a plan. [`check`] reports references to these steps from other roles.
-pub(super) struct LateSteps {
-    undo: HashSet<Source>,
-    always: HashSet<Source>,
-}
-
-impl LateSteps {
-    pub(super) fn of(names: &Names<'_>) -> Self {
-        let (mut undo, mut always) = (HashSet::new(), HashSet::new());
-        for step in &names.steps {
-            match step.role {
-                Role::Undo(_) => undo.insert(names.source(step)),
-                Role::Always => always.insert(names.source(step)),
-                Role::Work => false,
-            };
-        }
-        Self { undo, always }
-    }
-
-    /// Returns `true` if a step with this role cannot refer to the source.
-    pub(super) fn refuse(&self, source: Source, role: &Role) -> bool {
-        let is_late = self.always.contains(&source) && !matches!(role, Role::Always);
-        is_late || self.undo.contains(&source)
-    }
+/// Returns `true` if a step with this role cannot refer to the source. [`check`] reports such a reference.
+pub(super) fn is_late(names: &Names<'_>, source: Source, role: &Role) -> bool {
+    names.step(source).is_some_and(|step| match step.role {
+        Role::Undo(_) => true,
+        Role::Always => !matches!(role, Role::Always),
+        Role::Work => false,
+    })
 }
 
 /// The check of the steps of a plan or of a block.

@@ -3,6 +3,7 @@
 use super::{Frames, Names, Source};
 use crate::docs::text_of;
 use crate::mistakes::step::USAGE;
+use crate::mistakes::{WordKind, about};
 use plan_graph::{nearest, similar};
 use syn::Ident;
 
@@ -19,8 +20,8 @@ impl Names<'_> {
         if text == "step" {
             return (USAGE.to_owned(), true);
         }
-        if ["none", "null", "nil", "undefined"].contains(&&*text) {
-            let message = format!("no step or input is named `{text}`\nhelp: write `None`");
+        if let Some(help) = about(WordKind::Value, &text) {
+            let message = format!("no step or input is named `{text}`\nhelp: {help}");
             return (message, true);
         }
         let known = self.around(frames.scope);
@@ -41,7 +42,7 @@ impl Names<'_> {
             (None, Some(step)) => format!(
                 "`{text}` is bound in the step `{step}`, and is in scope only inside its braces"
             ),
-            (None, None) if is_round_before(&text) && repeats() => {
+            (None, None) if about(WordKind::RoundBefore, &text).is_some() && repeats() => {
                 format!("name the value of the round before: `loop |{text}| {{ … }} while …`")
             }
             (None, None) => {
@@ -96,9 +97,4 @@ impl Names<'_> {
         let mut scopes = self.scopes.iter();
         scopes.find_map(|scope| Some((*scope.sources.get(name)?, &*scope.owner)))
     }
-}
-
-/// Returns `true` for a usual name of the value of the round before.
-fn is_round_before(name: &str) -> bool {
-    ["last", "previous", "prev", "before"].contains(&name)
 }

@@ -6,7 +6,7 @@ use crate::docs::text_of;
 use crate::mistakes::value::no_comma;
 use crate::report::Report;
 use crate::syntax::argument_name;
-use crate::syntax::format_string::{self, Piece};
+use crate::syntax::format_string::{self, FormatPiece};
 use crate::syntax::reference::is_source_name;
 use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
@@ -73,13 +73,13 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
     let mut next = 0;
     for piece in format_string::pieces(&text) {
         let inside = match piece {
-            Piece::Text(text) => {
+            FormatPiece::Text(text) => {
                 literal.push_str(text);
                 continue;
             }
             // The fill character may even be a brace, so only rustc can read this specification.
-            Piece::Placeholder(inside) if !inside.contains('{') => inside,
-            Piece::Placeholder(_) | Piece::Broken => return None,
+            FormatPiece::Placeholder(inside) if !inside.contains('{') => inside,
+            FormatPiece::Placeholder(_) | FormatPiece::Broken => return None,
         };
         if !literal.is_empty() {
             parts.push(FormatPart::Text(std::mem::take(&mut literal)));

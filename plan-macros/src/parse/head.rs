@@ -1,7 +1,7 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::{functions, types};
+use super::{functions, owned};
 use crate::ast::{Header, Input, Inputs};
 use crate::docs::text_of;
 use crate::mistakes;
@@ -90,9 +90,9 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
     let is_read = source.braces && extra.is_none() && !is_generic;
     let arrow = source.output.is_some();
     let output = source.output.clone().filter(|_| is_read);
-    let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
+    let unclear_body = matches!(&output, Some((_, ty)) if owned::read(ty.clone()).is_err());
     let output = output.and_then(|(arrow, ty)| report.ok(self::output(arrow, ty)));
-    let output = output.filter(|ty| types::is_owned(ty, report));
+    let output = output.filter(|ty| owned::is_owned(ty, report));
     report.extend(mistakes::head::after_output(&source));
     report.drop_cascade(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
@@ -120,13 +120,14 @@ fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
         return Err(Mistake::at(arrow, message));
     }
     let message = "the type of the plan's output is not valid: write `-> Type`";
-    let ty = types::read(ty).map_err(|at| Mistake::at(at, message))?;
-    match types::result(&ty).map(types::shown) {
-        None => Ok(ty),
-        Some(value) => Err(mistake!(
+    let ty = owned::read(ty).map_err(|at| Mistake::at(at, message))?;
+    match owned::result(&ty).as_deref() {
+        Some([value]) => Err(mistake!(
             &ty,
-            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"
+            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {}`",
+            owned::shown(value)
         )),
+        _ => Ok(ty),
     }
 }
 
@@ -194,7 +195,7 @@ impl Inputs {
         if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
             input.attrs.retain(|attr| !attr.path().is_ident("serde"));
         }
-        if types::is_input(&input.name, &input.ty, report) {
+        if owned::is_input(&input.name, &input.ty, report) {
             self.read.push(input);
         } else {
             self.broken.push(input.name);

@@ -11,7 +11,6 @@ mod literal;
 pub(crate) mod owned;
 mod policy;
 mod policy_checks;
-mod types;
 mod value;
 
 pub(crate) use crate::syntax::pattern::{binds_one, fields_in, names_in, pattern_text};

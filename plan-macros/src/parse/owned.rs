@@ -2,7 +2,10 @@
 
 use super::tidy;
 use crate::report::Report;
+use crate::syntax::tokens::{drain, end_of};
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
 
@@ -48,15 +51,29 @@ pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
 
 /// Calls `f` with a type, and with the types inside each type for which `f` returns `true`.
 pub(crate) fn each_type(ty: &Type, f: &mut dyn FnMut(&Type) -> bool) {
-    struct Types<'f>(&'f mut dyn FnMut(&Type) -> bool);
-    impl<'ast> Visit<'ast> for Types<'_> {
+    struct Visited<'f>(&'f mut dyn FnMut(&Type) -> bool);
+    impl<'ast> Visit<'ast> for Visited<'_> {
         fn visit_type(&mut self, ty: &'ast Type) {
             if (self.0)(ty) {
                 visit::visit_type(self, ty);
             }
         }
     }
-    Types(f).visit_type(ty);
+    Visited(f).visit_type(ty);
+}
+
+/// Returns the last name of a path, with its parameters.
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    }
+}
+
+/// Returns the parameters of a `Result`.
+pub(crate) fn result(ty: &Type) -> Option<Vec<&Type>> {
+    let result = last_segment(ty).filter(|last| last.ident == "Result")?;
+    Some(type_arguments(result).collect())
 }
 
 /// Returns the types among the parameters of a path.
@@ -92,7 +109,7 @@ fn extra_parameters(segment: &PathSegment) -> Option<String> {
     let types: Option<Vec<&Type>> = arguments.args.iter().map(type_of).collect();
     let types = types.filter(|types| types.len() > values)?;
     // No hasher and no allocator has the name of a type of values.
-    let is_of_values = |ty: &&Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(is_container));
+    let is_of_values = |ty: &&Type| last_segment(ty).is_some_and(is_container);
     if types.len() <= values + others && !types[values..].iter().any(is_of_values) {
         return None;
     }
@@ -137,8 +154,8 @@ fn unsized_in<'a>(ty: &'a Type, found: &mut Vec<&'a Type>) {
     match ty {
         Type::Slice(_) | Type::TraitObject(_) => found.push(ty),
         Type::Path(path) if unsized_path(path).is_some() => found.push(ty),
-        Type::Path(path) => {
-            if let Some(last) = path.path.segments.last() {
+        Type::Path(_) => {
+            if let Some(last) = last_segment(ty) {
                 unsized_in_arguments(last, found);
             }
         }
@@ -206,4 +223,71 @@ pub(crate) fn may_be_application(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let name = path.path.get_ident().map(Ident::to_string);
     !is_borrowed_value(ty) && name.is_some_and(|name| name.starts_with(char::is_uppercase))
+}
+
+/// Reads a type that consists of all the tokens, or returns the span of the unreadable token.
+pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
+    let last = end_of(&tokens).unwrap_or_else(Span::call_site);
+    let parser = |input: ParseStream<'_>| {
+        let ty = input.parse::<Type>();
+        // syn has no span for a token that is missing at the end.
+        let at = if input.is_empty() { last } else { input.span() };
+        let rest = drain(input);
+        Ok(ty.ok().filter(|_| rest.is_empty()).ok_or(at))
+    };
+    parser.parse2(tokens).unwrap_or(Err(last))
+}
+
+/// Reports an input that no plan can have. The application comes from `run`.
+pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
+    match ty {
+        Type::Reference(reference) if may_be_application(&reference.elem) => {
+            let elem = shown(&reference.elem);
+            report.error(
+                ty,
+                format!("a plan owns its values, so their types cannot be references\nhelp: if `{name}` is the application, remove this input and write `run(&{name})`; if it is a value, write `{elem}`"),
+            );
+            false
+        }
+        ty => is_owned(ty, report),
+    }
+}
+
+/// Reports a type that a value of a plan cannot have.
+pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
+    let before = report.len();
+    if let Type::TraitObject(_) = ty {
+        report.error(
+            ty,
+            "a plan's values are written as JSON and read again, so each has one type that is known: write that instead of `dyn`",
+        );
+    } else {
+        each_type(ty, &mut |ty| is_named(ty, report));
+        is_sized(ty, report);
+        has_own_parameters(ty, report);
+    }
+    report.len() == before
+}
+
+/// Reports a reference, `impl` and `_`. Returns `true` if the types inside the type are values as well.
+fn is_named(ty: &Type, report: &mut Report) -> bool {
+    let message = match ty {
+        Type::Reference(reference) => format!(
+            "a plan owns its values, so their types cannot be references\nhelp: write {}",
+            instead(&reference.elem)
+        ),
+        Type::ImplTrait(_) => {
+            "a plan's values have types that are written out: write the type instead of `impl`"
+                .to_owned()
+        }
+        Type::Infer(_) => "a plan's values have types that are written out, not `_`".to_owned(),
+        ty => return !matches!(ty, Type::FnPtr(_) | Type::TraitObject(_)),
+    };
+    report.error(ty, message);
+    false
+}
+
+/// Returns a type as written.
+pub(super) fn shown(ty: &Type) -> String {
+    tidy(&ty.to_token_stream())
 }

@@ -1,15 +1,16 @@
 //! Attributes of serde that give two fields or two variants one name in JSON.
 
 use crate::docs::text_of;
+use crate::options::has_word;
 use crate::report::Report;
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::Ident;
 use quote::format_ident;
 use serde_derive_internals::ast::{Container, Data, Field, Style};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::name::Name;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use syn::{Attribute, Member, Meta};
+use syn::{Attribute, Member};
 
 /// A field or a variant, with its name in JSON.
 struct Named<'a> {
@@ -86,20 +87,10 @@ fn check<'a>(all: impl Iterator<Item = Named<'a>>, kind: &str, report: &mut Repo
             json.value
         );
         let mut attrs = named.attrs.iter().chain(other.attrs);
-        match attrs.find(|attr| renames(attr)) {
+        match attrs.find(|attr| has_word(attr, "serde", "rename")) {
             Some(attr) => report.error(attr, message),
             // An attribute of the type renames all.
             None => report.error(&*named.ident, message),
         }
-    }
-}
-
-fn renames(attr: &Attribute) -> bool {
-    let is_rename = |tree| matches!(tree, TokenTree::Ident(word) if word == "rename");
-    match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("serde") => {
-            list.tokens.clone().into_iter().any(is_rename)
-        }
-        _ => false,
     }
 }

@@ -2,12 +2,13 @@
 
 use super::secret;
 use crate::docs::text_of;
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use crate::options::has_word;
+use proc_macro2::TokenStream;
+use quote::quote;
 use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Field, Style, Variant};
 use serde_derive_internals::attr::Default;
-use syn::{Attribute, Member, Meta};
+use syn::{Attribute, Member};
 
 /// The common facts about the fields of a struct or of a variant.
 pub(super) struct ShapeFields<'a> {
@@ -218,15 +219,7 @@ impl ShapeFields<'_> {
 
 /// Returns the attribute that skips a field or a variant, as written.
 pub(super) fn skipped(attrs: &[Attribute], side: &str) -> String {
-    let both = attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("serde"))
-        .filter_map(|attr| match &attr.meta {
-            Meta::List(list) => Some(list.tokens.to_token_stream()),
-            _ => None,
-        })
-        .flatten()
-        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "skip"));
+    let both = attrs.iter().any(|attr| has_word(attr, "serde", "skip"));
     let name = if both { "skip" } else { side };
     format!("#[serde({name})]")
 }

@@ -3,8 +3,8 @@
 use crate::docs::text_of;
 use crate::parse::functions;
 use crate::report::Report;
-use crate::syntax::tokens::placed;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use crate::syntax::tokens::{enclosed, placed};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
@@ -104,21 +104,18 @@ fn implementation(
     shape: &TokenStream,
     check: TokenStream,
 ) -> TokenStream {
-    let mut body = Group::new(
-        Delimiter::Brace,
-        quote! {
-            type Itself = Self;
-            const SHAPE: #check::TypeShape = {
-                #[allow(unused_imports)]
-                use #check::NotProbed as _;
-                #checks
-                #shape
-            };
-        },
-    );
+    let body = quote! {
+        type Itself = Self;
+        const SHAPE: #check::TypeShape = {
+            #[allow(unused_imports)]
+            use #check::NotProbed as _;
+            #checks
+            #shape
+        };
+    };
     // For a type with two shapes, rustc points at both.
     let at = remote.span();
-    body.set_span(at);
+    let body = enclosed(Delimiter::Brace, body, at);
     let has_shape = placed(check, at);
     quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body)
 }

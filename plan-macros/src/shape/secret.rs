@@ -40,14 +40,8 @@ fn is_for_serde(tokens: TokenStream) -> bool {
 
 /// Returns `true` if one of the attributes is `#[shape(secret)]`.
 pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| match &attr.meta {
-        Meta::List(list) if list.path.is_ident("shape") => list
-            .tokens
-            .clone()
-            .into_iter()
-            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "secret")),
-        _ => false,
-    })
+    let mut attrs = attrs.iter();
+    attrs.any(|attr| options::has_word(attr, "shape", "secret"))
 }
 
 /// Writes a function that describes the secrets inside a type. Returns `None` for a type without secrets. `around` contains
@@ -190,11 +184,9 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
             self.count += 1;
         }
         let around = self.is_hidden;
-        if let Type::Path(path) = ty {
-            self.is_hidden = !path.path.segments.last().is_some_and(owned::is_container);
-            if let (true, Some(last)) = (self.is_hidden, path.path.segments.last())
-                && !last.arguments.is_empty()
-            {
+        if let Some(last) = owned::last_segment(ty) {
+            self.is_hidden = !owned::is_container(last);
+            if self.is_hidden && !last.arguments.is_empty() {
                 self.named.push((ty, &last.ident));
             }
         }

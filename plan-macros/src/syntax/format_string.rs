@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::Ident;
 
 /// A part of a format string.
-pub(crate) enum Piece<'t> {
+pub(crate) enum FormatPiece<'t> {
     Text(&'t str),
     /// The text between braces.
     Placeholder(&'t str),
@@ -13,19 +13,19 @@ pub(crate) enum Piece<'t> {
 }
 
 /// Returns the parts of a format string.
-pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = FormatPiece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let brace = rest.chars().next()?;
         let (piece, after) = match rest.find(['{', '}']) {
-            Some(0) if rest[1..].starts_with(brace) => (Piece::Text(&rest[..1]), &rest[2..]),
+            Some(0) if rest[1..].starts_with(brace) => (FormatPiece::Text(&rest[..1]), &rest[2..]),
             Some(0) => match rest[1..].split_once('}') {
-                Some((inside, after)) if brace == '{' => (Piece::Placeholder(inside), after),
-                _ => (Piece::Broken, ""),
+                Some((inside, after)) if brace == '{' => (FormatPiece::Placeholder(inside), after),
+                _ => (FormatPiece::Broken, ""),
             },
             end => {
                 let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
-                (Piece::Text(text), after)
+                (FormatPiece::Text(text), after)
             }
         };
         rest = after;
@@ -55,7 +55,7 @@ pub(crate) fn name(text: &str, at: Span) -> Option<Ident> {
 pub(crate) fn captured(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for piece in pieces(text) {
-        let Piece::Placeholder(inside) = piece else {
+        let FormatPiece::Placeholder(inside) = piece else {
             continue;
         };
         let (name, spec) = parts(inside);

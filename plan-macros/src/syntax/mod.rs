@@ -4,7 +4,6 @@
 //! parts and reports errors; `ide` passes them on to an editor unchanged. An editor puts a marker at its cursor, so the
 //! start of a part must not depend on the tokens after it.
 
-pub(crate) mod brackets;
 pub(crate) mod condition;
 mod flow;
 pub(crate) mod format_string;
@@ -16,13 +15,13 @@ pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod value;
 
-pub(crate) use brackets::argument_name;
 pub(crate) use flow::{
     BranchTokens, Evidence, FlowTokens, ForTokens, LoopTokens, has_steps, holds_steps, is_work,
 };
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::{is_keyword, is_source_name};
 pub(crate) use statement::{Statement, StatementKind, StepTokens, is_mentioned, keywords};
+pub(crate) use tokens::argument_name;
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;

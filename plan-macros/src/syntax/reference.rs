@@ -1,6 +1,6 @@
 //! A path from a step or an input: `step.field[0]?.other`.
 
-use super::brackets::{at_end, in_brackets, in_parens};
+use super::tokens::{at_end, in_brackets, in_parens};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
 use proc_macro2::Span;

@@ -1,9 +1,11 @@
 //! Looking ahead in tokens that are not Rust.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::quote_spanned;
+use quote::{ToTokens, quote_spanned};
 use std::collections::VecDeque;
-use syn::parse::{ParseStream, Parser};
+use syn::ext::IdentExt;
+use syn::parse::{ParseBuffer, ParseStream, Parser};
+use syn::{Token, braced, bracketed, parenthesized, token};
 
 /// A queue of token trees. Its methods look ahead as far as necessary to find the ends of statements.
 #[derive(Clone)]
@@ -318,4 +320,46 @@ pub(crate) fn placed(tokens: TokenStream, at: Span) -> TokenStream {
         tree
     });
     trees.collect()
+}
+
+/// Returns `true` before a comma or the end.
+pub(super) fn at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+pub(crate) fn in_brackets<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
+    let content;
+    Ok((bracketed!(content in input), content))
+}
+
+pub(super) fn in_parens<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Paren, ParseBuffer<'a>)> {
+    let content;
+    Ok((parenthesized!(content in input), content))
+}
+
+pub(crate) fn in_braces<'a>(
+    input: &ParseBuffer<'a>,
+) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
+    let content;
+    Ok((braced!(content in input), content))
+}
+
+/// Returns the name and the `=` before an argument of a macro: `format!("{x}", x = 1)`.
+pub(crate) fn argument_name(input: ParseStream<'_>) -> syn::Result<Option<(Ident, Token![=])>> {
+    let is_named = input.peek(Ident::peek_any) && input.peek2(Token![=]);
+    if !is_named || input.peek2(Token![==]) {
+        return Ok(None);
+    }
+    Ok(Some((input.call(Ident::parse_any)?, input.parse()?)))
+}
+
+/// Returns tokens in brackets with this span.
+pub(crate) fn enclosed(delimiter: Delimiter, inside: impl ToTokens, at: Span) -> Group {
+    let mut group = Group::new(delimiter, inside.into_token_stream());
+    group.set_span(at);
+    group
 }

@@ -1,11 +1,11 @@
 //! A value, cut into the values inside it, so that an error stays in its piece.
 
-use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
-use super::tokens::is_sign;
+use super::tokens::{at_end, in_braces, in_brackets, in_parens, is_sign};
 use crate::ast::{Reference, Scalar};
 use crate::docs::{names_of, text_of};
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use crate::syntax::tokens::enclosed;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -141,8 +141,7 @@ fn with_captured_types(tokens: TokenStream, is_found: &mut bool) -> TokenStream 
             }
             TokenTree::Group(group) => {
                 let inside = with_captured_types(group.stream(), is_found);
-                let mut copy = Group::new(group.delimiter(), inside);
-                copy.set_span(group.span());
+                let copy = enclosed(group.delimiter(), inside, group.span());
                 written.extend([TokenTree::from(copy)]);
             }
             other => written.extend([other]),

@@ -3,7 +3,7 @@
 use super::function;
 use super::parameters::{self, Parameters};
 use crate::host;
-use crate::syntax::tokens::Tokens;
+use crate::syntax::tokens::{Tokens, enclosed};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Expr, ItemFn, Stmt, parse_quote};
@@ -72,8 +72,7 @@ impl Function {
             body,
             ..
         } = self;
-        let mut empty = Group::new(Delimiter::Brace, TokenStream::new());
-        empty.set_span(body.span());
+        let empty = enclosed(Delimiter::Brace, TokenStream::new(), body.span());
         let mut parsed: ItemFn = syn::parse2(quote!(#before #parameters #after #empty))?;
         let body = Expr::Verbatim(body.stream());
         parsed.block.stmts.push(Stmt::Expr(body, None));

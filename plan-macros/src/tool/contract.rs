@@ -2,14 +2,15 @@
 
 use super::options::ToolOptions;
 use super::types;
-use crate::docs::text_of;
+use crate::docs::{self, text_of};
+use crate::options::{self, has_word};
 use crate::parse::{functions, tidy};
 use crate::report::{Report, as_item};
 use crate::shape::secret;
 use crate::unparsed::{self, ParsedType};
-use crate::{docs, json, lossless, options};
+use crate::{json, lossless};
 use heck::ToSnakeCase;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
     Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Generics, Ident, Meta, Path,
@@ -219,12 +220,6 @@ fn options(input: &DeriveInput, report: &mut Report) -> ToolOptions {
 
 /// Returns `true` if serde writes and reads a field, so that its type must be owned.
 fn is_read(field: &Field) -> bool {
-    !field.attrs.iter().any(|attr| {
-        attr.path().is_ident("serde")
-            && attr.meta.require_list().is_ok_and(|list| {
-                list.tokens.clone().into_iter().any(|token| {
-                    matches!(token, TokenTree::Ident(name) if name == "skip" || name == "skip_deserializing")
-                })
-            })
-    })
+    let mut attrs = field.attrs.iter();
+    !attrs.any(|attr| has_word(attr, "serde", "skip skip_deserializing"))
 }

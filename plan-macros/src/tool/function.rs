@@ -181,7 +181,7 @@ impl Expansion<'_> {
             .map(|doc| quote!(#[doc = #doc]));
         let arguments = self.signature.arguments.iter();
         let check = quote!(#krate::check);
-        let owner = json::Owner {
+        let owner = json::Holder {
             ident,
             attrs: for_struct,
             check: &check,

@@ -2,7 +2,7 @@
 
 use crate::parse::owned::KNOWN;
 use crate::syntax::is_keyword;
-use crate::syntax::tokens::Tokens;
+use crate::syntax::tokens::{Tokens, enclosed};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::punctuated::Punctuated;
@@ -35,12 +35,9 @@ impl Parameters {
             }
             tokens.next();
         }
-        let mut bare = Group::new(
-            Delimiter::Parenthesis,
-            without_attributes(parameters.stream()),
-        );
+        let bare = without_attributes(parameters.stream());
         // A parameter may lack its type at the end.
-        bare.set_span(parameters.span_close());
+        let bare = enclosed(Delimiter::Parenthesis, bare, parameters.span_close());
         (inputs, Self { bare, is_nameless })
     }
 

@@ -367,10 +367,7 @@ fn is_no_context(input: &PatType, report: &mut Report) -> bool {
 }
 
 fn has_context_type(input: &PatType) -> bool {
-    let Type::Path(path) = &*input.ty else {
-        return false;
-    };
-    let last = path.path.segments.last();
+    let last = owned::last_segment(&input.ty);
     last.is_some_and(|last| last.ident == "CallContext" && last.arguments.is_none())
 }
 

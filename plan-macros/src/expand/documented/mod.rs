@@ -9,7 +9,6 @@
 //! A tool's name is not a link. A link to a tool that is less public than the plan causes a warning in the author's
 //! crate, and the macro cannot know the visibility of the tool.
 
-mod escape;
 #[cfg(feature = "docs-svg")]
 mod picture;
 mod table;

@@ -1,8 +1,8 @@
 //! The graph as SVG inside Markdown, in the colors of rustdoc's theme.
 
 use super::super::Context;
-use super::escape::Text;
 use super::words;
+use super::words::Text;
 use crate::ast::{Body, Extent, Role, Step};
 use crate::docs::text_of;
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};

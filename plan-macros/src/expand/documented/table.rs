@@ -1,11 +1,9 @@
 //! The tables of inputs and steps.
 
 use super::super::Context;
-use super::escape::{Code, Text};
-use super::words;
+use super::words::{self, Code, Text};
 use crate::ast::Header;
-use crate::docs;
-use crate::docs::text_of;
+use crate::docs::{self, text_of};
 use crate::parse::tidy;
 use quote::quote;
 use std::fmt::{Display, Write};

@@ -1,7 +1,7 @@
 //! The documentation matches the plan, and no name or string breaks the Markdown.
 
 use super::super::Context;
-use super::escape::{Code, Text};
+use super::words::{Code, Text};
 use super::{is_open, table};
 use crate::graph::Graphs;
 use crate::names::{self, Names};

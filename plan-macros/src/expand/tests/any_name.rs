@@ -244,7 +244,7 @@ fn all_plans(name: &str) -> Vec<String> {
 }
 
 fn expand(plan: &str) -> TokenStream {
-    crate::expand::plan(TokenStream::from_str(plan).expect("tokens"))
+    crate::plan::plan(TokenStream::from_str(plan).expect("tokens"))
 }
 
 /// Returns the errors in an expansion.

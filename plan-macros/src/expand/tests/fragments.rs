@@ -163,7 +163,7 @@ fn errors(place: &str, captured: &str, delimiter: Delimiter) -> Vec<String> {
         &captured,
         delimiter,
     );
-    let expansion = crate::expand::plan(plan).to_string();
+    let expansion = crate::plan::plan(plan).to_string();
     let errors = expansion.split("compile_error ! {").skip(1);
     errors
         .map(|rest| rest.split('}').next().unwrap_or_default().to_owned())

@@ -23,7 +23,7 @@ fn attributes_suggest_the_steps_they_mean() {
                 }}"
             );
             let tokens = TokenStream::from_str(&plan).expect("tokens");
-            let expansion = crate::expand::plan(tokens).to_string();
+            let expansion = crate::plan::plan(tokens).to_string();
             let help = format!(
                 "no step is named `{wrong}`\\nhelp: a step with a similar name exists: `paid`"
             );

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Returns the expansion without spaces, because `proc_macro2` inserts spaces at its own choice.
 fn expand(plan: &str) -> String {
     let tokens = TokenStream::from_str(plan).expect("tokens");
-    crate::expand::plan(tokens).to_string().replace(' ', "")
+    crate::plan::plan(tokens).to_string().replace(' ', "")
 }
 
 /// Returns the number of distinct messages in `compile_error!`. rustc shows a message once per span.
@@ -166,7 +166,7 @@ fn one_broken_head() {
         else {
             continue;
         };
-        let expansion = crate::expand::plan(tokens).to_string().replace(' ', "");
+        let expansion = crate::plan::plan(tokens).to_string().replace(' ', "");
         assert_eq!(errors(&expansion), 1, "{head}: {expansion}");
         for left in [
             "structBroken<>{",
@@ -314,7 +314,7 @@ proptest! {
         let places: Vec<usize> = places.iter().map(|place| place.index(size(&whole))).collect();
         let plan = without(whole, &places, truncate, &mut 0);
         let (has_head, written) = (has_head(&plan), plan.to_string());
-        let expansion = crate::expand::plan(plan).to_string().replace(' ', "");
+        let expansion = crate::plan::plan(plan).to_string().replace(' ', "");
         HEADS[usize::from(has_head)].fetch_add(1, Ordering::Relaxed);
         if has_head {
             prop_assert!(expansion.contains("structWhole<>{"), "{written}");
@@ -328,7 +328,7 @@ fn the_whole_plan_has_no_errors() {
     let expansion = expand(VALID);
     assert_eq!(errors(&expansion), 0, "{expansion}");
     syn::parse_str::<syn::File>(
-        &crate::expand::plan(TokenStream::from_str(VALID).unwrap()).to_string(),
+        &crate::plan::plan(TokenStream::from_str(VALID).unwrap()).to_string(),
     )
     .unwrap();
 }

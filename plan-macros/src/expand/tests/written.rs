@@ -28,7 +28,7 @@ const ACCEPTED: [&str; 3] = [
 /// Returns the errors that the macro finds in a source, except the accepted ones.
 fn mistakes(source: &str) -> Vec<String> {
     let tokens = TokenStream::from_str(source).expect("tokens");
-    let expansion = crate::expand::plan(tokens).to_string();
+    let expansion = crate::plan::plan(tokens).to_string();
     let mistakes = expansion.split("compile_error ! {").skip(1);
     let said = mistakes.map(|rest| rest.split('}').next().unwrap_or_default().to_owned());
     said.filter(|said| !ACCEPTED.iter().any(|accepted| said.contains(accepted)))

@@ -4,20 +4,23 @@
 //! clone, and `ids.len()` stays unchanged.
 
 mod forms;
-mod macros;
 mod visit;
 
 use super::facts::ComputedFacts;
 use super::{ComputedNames, Frames, Meaning, Names};
 use crate::ast::Computed;
-use crate::docs::text_of;
+use crate::docs::{last_name, text_of};
 use crate::report::Report;
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use crate::syntax::tokens::enclosed;
+use crate::syntax::{argument_name, format_string};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Pat};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Macro, Pat, Token};
+use visit::Access;
 
 /// Finds the names in an expression, and returns `false` for an expression with an error, which is reported.
 pub(super) fn analyze(
@@ -179,6 +182,129 @@ impl Finder<'_> {
         self.report.error(tokens, message);
         self.ok = false;
     }
+
+    /// Visits names in a macro's tokens: as expressions in the known macros.
+    fn visit_tokens(&mut self, call: &mut Macro) {
+        let is_any = |_| true;
+        match &*last_name(&call.path) {
+            "vec" | "dbg" => self.visit_arguments(call, Access::Move, |_| false),
+            "assert" | "debug_assert" | "write" | "writeln" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 1);
+            }
+            "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 2);
+            }
+            "format" | "print" | "println" | "eprint" | "eprintln" | "panic" | "unreachable"
+            | "todo" | "unimplemented" | "format_args" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 0);
+            }
+            "matches" => self.visit_matches(call),
+            "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
+            _ => {
+                self.foreign += 1;
+                self.nested(|finder| finder.visit_arguments(call, Access::UNKNOWN, is_any));
+                self.foreign -= 1;
+            }
+        }
+    }
+
+    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`. `is_format` returns
+    /// `true` for the index of an argument that may be a format string.
+    fn visit_arguments(
+        &mut self,
+        call: &mut Macro,
+        access: Access,
+        is_format: impl Fn(usize) -> bool,
+    ) {
+        let parser = |input: ParseStream<'_>| {
+            let mut parts = Vec::new();
+            while !input.is_empty() {
+                let name = argument_name(input)?;
+                let expr: Expr = input.parse()?;
+                let separator = if input.is_empty() {
+                    TokenStream::new()
+                } else if let Some(arrow) = input.parse::<Option<Token![=>]>>()? {
+                    arrow.to_token_stream()
+                } else {
+                    input.parse::<TokenTree>()?.into()
+                };
+                parts.push((name, expr, separator));
+            }
+            Ok(parts)
+        };
+        let Ok(parts) = parser.parse2(call.tokens.clone()) else {
+            return self.visit_foreign(call.tokens.clone());
+        };
+        let names = parts.iter().filter_map(|(name, ..)| name.as_ref());
+        let named: Vec<String> = names.map(|(name, _)| text_of(name)).collect();
+        call.tokens = TokenStream::new();
+        for (at, (name, mut expr, separator)) in parts.into_iter().enumerate() {
+            match string_literal(&expr).filter(|_| is_format(at)) {
+                Some(text) => {
+                    for name in captured(text).filter(|name| !named.contains(&text_of(name))) {
+                        self.mention(&name);
+                    }
+                }
+                None => self.visit(&mut expr, access),
+            }
+            let name = name.map(|(name, equals)| quote!(#name #equals));
+            name.to_tokens(&mut call.tokens);
+            expr.to_tokens(&mut call.tokens);
+            call.tokens.extend(separator);
+        }
+    }
+
+    /// `matches!(a, pattern if guard)`
+    fn visit_matches(&mut self, call: &mut Macro) {
+        let parser = |input: ParseStream<'_>| {
+            let expr: Expr = input.parse()?;
+            let comma: Token![,] = input.parse()?;
+            let pat = Pat::parse_multi_with_leading_vert(input)?;
+            let guard = if input.peek(Token![if]) {
+                let keyword: Token![if] = input.parse()?;
+                Some((keyword, input.parse::<Expr>()?))
+            } else {
+                None
+            };
+            let trailing: Option<Token![,]> = input.parse()?;
+            Ok((expr, comma, pat, guard, trailing))
+        };
+        let Ok((mut expr, comma, pat, guard, trailing)) = parser.parse2(call.tokens.clone()) else {
+            return self.visit_foreign(call.tokens.clone());
+        };
+        self.visit_matched(&mut expr, [&pat]);
+        self.scoped(|finder| {
+            finder.bind(&pat);
+            let guard = guard.map(|(keyword, mut guard)| {
+                finder.visit_expr_mut(&mut guard);
+                quote!(#keyword #guard)
+            });
+            call.tokens = quote!(#expr #comma #pat #guard #trailing);
+        });
+    }
+
+    /// Visits a macro of unknown meaning: names of the plan are mentioned, and unknown names belong to the macro.
+    fn visit_foreign(&mut self, tokens: TokenStream) {
+        let mut after_dot = false;
+        for tree in tokens {
+            match &tree {
+                TokenTree::Ident(ident)
+                    if !after_dot && !self.is_bound(ident) && self.is_known(ident) =>
+                {
+                    self.record(ident);
+                }
+                TokenTree::Group(group) => self.visit_foreign(group.stream()),
+                TokenTree::Literal(text) if self.foreign > 0 => {
+                    let text = syn::parse2::<LitStr>(TokenTree::from(text.clone()).into());
+                    text.iter().flat_map(captured).for_each(|name| {
+                        self.mention(&name);
+                    });
+                }
+                _ => {}
+            }
+            after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.');
+        }
+    }
 }
 
 /// Returns the name, if the expression is a single name.
@@ -213,8 +339,7 @@ fn dereferenced(name: &Ident) -> Expr {
 fn owned(expr: &Expr, name: &Ident) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);
-    let mut arguments = Group::new(Delimiter::Parenthesis, place);
-    arguments.set_span(end);
+    let arguments = enclosed(Delimiter::Parenthesis, place, end);
     Expr::Verbatim(quote_spanned!(end=> #path::owned #arguments))
 }
 
@@ -223,8 +348,7 @@ fn taken(expr: &Expr, name: &Ident, lender: &str) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> *__plan);
     let lender = Ident::new(lender, end);
-    let mut arguments = Group::new(Delimiter::Parenthesis, place);
-    arguments.set_span(end);
+    let arguments = enclosed(Delimiter::Parenthesis, place, end);
     Expr::Verbatim(quote_spanned!(end=> #path::#lender #arguments .plan_taken()))
 }
 
@@ -242,7 +366,28 @@ fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
 }
 
 fn in_parens(inside: &impl ToTokens, at: Span) -> Expr {
-    let mut group = Group::new(Delimiter::Parenthesis, inside.to_token_stream());
-    group.set_span(at);
+    let group = enclosed(Delimiter::Parenthesis, inside, at);
     Expr::Verbatim(TokenTree::Group(group).into())
+}
+
+/// Returns the string literal that an expression is.
+fn string_literal(expr: &Expr) -> Option<&LitStr> {
+    match expr {
+        Expr::Group(group) => string_literal(&group.expr),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the names in the placeholders of a format string.
+fn captured(text: &LitStr) -> impl Iterator<Item = Ident> {
+    let (at, value) = (text.span(), text.value());
+    let names = format_string::captured(&value).into_iter();
+    let names: Vec<Ident> = names
+        .filter_map(|name| format_string::name(name, at))
+        .collect();
+    names.into_iter()
 }

@@ -4,30 +4,24 @@ mod blocks;
 mod values;
 
 use self::blocks::OpenBlock;
-use super::caught::CaughtSteps;
-use super::compared::ComparedPattern;
 use super::frames::Frame;
-use super::roles::LateSteps;
-use super::{Frames, Meaning, Mention, Names, Outcome, Source};
-use super::{braces, caught};
+use super::{Frames, Meaning, Mention, Names, Outcome, Source, caught};
 use crate::ast::{Body, Branch, Condition, Given, List, Plan, Reference, Role, Step, Value};
 use crate::docs::text_of;
-use crate::parse;
+use crate::parse::{self, value_text};
 use crate::report::Report;
 use proc_macro2::Span;
+use quote::ToTokens;
 use std::collections::HashSet;
 use syn::ext::IdentExt;
-use syn::{Ident, Pat};
+use syn::{BinOp, Expr, Ident, Pat};
 
 /// Looks up the names in all values.
 pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Report) {
     names.facts.mentions = vec![Vec::new(); names.steps.len()];
     let mut resolver = Resolver {
-        caught: CaughtSteps::of(names),
-        forms: braces::Forms::of(names),
         each_meant: HashSet::new(),
         elements: Vec::new(),
-        late: LateSteps::of(names),
         blocks: vec![OpenBlock::new(0, 0)],
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
@@ -44,13 +38,10 @@ pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Re
 
 struct Resolver<'a, 't> {
     names: &'a mut Names<'t>,
-    caught: CaughtSteps,
-    forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
     each_meant: HashSet<Source>,
     /// The names of the enclosing `for`s over a caught step, with `true` if code uses the `Result` of each element.
     elements: Vec<(Ident, bool)>,
-    late: LateSteps,
     /// The plan and the blocks around, the innermost last.
     blocks: Vec<OpenBlock>,
     /// The name of the plan.
@@ -201,7 +192,7 @@ impl<'t> Resolver<'_, 't> {
         let written = reference.written();
         let source = self.names.get_in(self.frames.scope, &reference.root);
         let list = source.filter(|_| reference.hops.is_empty());
-        let each = list.and_then(|source| Some((source, self.caught.list(source)?)));
+        let each = list.and_then(|source| Some((source, caught::list(self.names, source)?)));
         match (each, element) {
             (Some((source, at)), Some((element, true))) => {
                 let list = format!("for {element} in {written}");
@@ -285,4 +276,54 @@ fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
         .enumerate()
         .map(|(part, name)| (text_of(name), Some(part)))
         .collect()
+}
+
+/// A pattern used as an operand of `==`.
+struct ComparedPattern<'e> {
+    pattern: &'e Expr,
+    /// The names in the pattern.
+    names: Vec<Ident>,
+    value: &'e Expr,
+}
+
+impl<'e> ComparedPattern<'e> {
+    /// Returns the operand of a comparison that is a call of a variant with a name that is unknown, and so probably bound.
+    fn of(expr: &'e Expr, is_unknown: &dyn Fn(&Ident) -> bool) -> Option<Self> {
+        let Expr::Binary(both) = expr else {
+            return None;
+        };
+        if !matches!(both.op, BinOp::Eq(_)) {
+            return None;
+        }
+        let operands = [(&both.left, &both.right), (&both.right, &both.left)];
+        operands.into_iter().find_map(|(pattern, value)| {
+            let names = arguments(pattern)?;
+            names.iter().any(is_unknown).then_some(Self {
+                pattern,
+                names,
+                value,
+            })
+        })
+    }
+
+    fn message(&self) -> String {
+        let pattern = value_text(&self.pattern.to_token_stream());
+        let value = value_text(&self.value.to_token_stream());
+        format!("a pattern in a condition comes after `let`\nhelp: write `let {pattern} = {value}`")
+    }
+}
+
+/// Returns the names in `Variant(a, b)`, if the parentheses contain only names.
+fn arguments(expr: &Expr) -> Option<Vec<Ident>> {
+    let Expr::Call(call) = expr else { return None };
+    let Expr::Path(variant) = &*call.func else {
+        return None;
+    };
+    let last = variant.path.segments.last()?;
+    let names = call.args.iter().map(|argument| match argument {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        _ => None,
+    });
+    let is_variant = last.ident.to_string().starts_with(char::is_uppercase);
+    names.collect::<Option<_>>().filter(|_| is_variant)
 }

@@ -2,7 +2,7 @@
 
 use super::super::facts::ComputedFacts;
 use super::super::{
-    ComputedNames, Meaning, Mention, Outcome, Source, braces, caught, computed, each,
+    ComputedNames, Meaning, Mention, Outcome, Source, braces, caught, computed, each, roles,
 };
 use super::Resolver;
 use super::blocks::role_in;
@@ -180,8 +180,8 @@ impl<'t> Resolver<'_, 't> {
         }
         let source = self.names.get_in(self.frames.scope, name)?;
         Some(braces::Shown {
-            lists: self.caught.lists(name, source, self.role_of(source)),
-            form: self.forms.get(source),
+            lists: caught::lists(self.names, name, source, self.role_of(source)),
+            form: braces::form(self.names, source),
         })
     }
 
@@ -207,18 +207,18 @@ impl<'t> Resolver<'_, 't> {
                 });
                 self.capture_source(name, source);
                 let role = self.role_of(source);
-                if self.late.refuse(source, role) {
+                if roles::is_late(self.names, source, role) {
                     return false;
                 }
-                if let Some(at) = self.caught.each_meant(reference, source, role) {
+                if let Some(at) = caught::each_meant(self.names, reference, source, role) {
                     self.means_each(source, at, &reference.written());
                     return false;
                 }
-                if let Some((at, message)) = self.caught.mistake(reference, source, role) {
+                if let Some((at, message)) = caught::mistake(self.names, reference, source, role) {
                     self.report.error_at(at, message);
                     return false;
                 }
-                let outcome = self.caught.outcome(reference, source, role);
+                let outcome = caught::outcome(self.names, reference, source, role);
                 self.names.facts.outcomes.insert(reference, outcome);
             }
             Meaning::Broken => {
@@ -244,15 +244,15 @@ impl<'t> Resolver<'_, 't> {
     /// Returns `false` for an expression with an error, which is reported.
     pub(super) fn computed(&mut self, computed: &'t Computed) -> bool {
         let (names, frames) = (&*self.names, &self.frames);
-        let (caught, blocks) = (&self.caught, &*self.blocks);
+        let blocks = &*self.blocks;
         let is_caught = |name: &Ident| {
             let source = names.get_in(frames.scope, name);
             source.is_some_and(|source| {
                 let role = role_in(blocks, names.scope_of(source));
-                caught.is_caught(name, source, role)
+                caught::is_caught(names, name, source, role)
             })
         };
-        let each = caught.each_meant_in(&computed.expr, |name| {
+        let each = caught::each_meant_in(names, &computed.expr, |name| {
             let source = names.get_in(frames.scope, name);
             source.filter(|_| frames.get(name).is_none() && is_caught(name))
         });
@@ -271,14 +271,15 @@ impl<'t> Resolver<'_, 't> {
                 sources.push((name, source));
             }
         }
-        let is_late = |(_, source): &(_, Source)| self.late.refuse(*source, self.role_of(*source));
+        let is_late =
+            |(_, source): &(_, Source)| roles::is_late(self.names, *source, self.role_of(*source));
         let is_late = sources.iter().any(is_late);
         if let Some((source, at, written)) = each.filter(|_| !is_late) {
             self.means_each(source, at, &written);
             return false;
         }
         let role_of = |source| self.role_of(source);
-        let mistake = self.caught.mistake_in(&facts.names, &sources, role_of);
+        let mistake = caught::mistake_in(self.names, &facts.names, &sources, role_of);
         if let Some((at, message)) = mistake.filter(|_| !is_late) {
             self.report.error_at(at, message);
             return false;
@@ -325,7 +326,7 @@ impl<'t> Resolver<'_, 't> {
             let Meaning::Source(source) = self.names.find(&reference.root, &self.frames) else {
                 return false;
             };
-            self.caught.outcome(reference, source, self.role_of(source)) == Outcome::One
+            caught::outcome(self.names, reference, source, self.role_of(source)) == Outcome::One
         };
         caught::truths(test).into_iter().find(is_caught).cloned()
     }

@@ -4,7 +4,7 @@ use super::WorkReader;
 use super::branch::Ends;
 use crate::ast::{Body, Branch, Computed, Condition, Test, Value};
 use crate::syntax::condition::operand;
-use crate::syntax::tokens::{Tokens, end_of, first_word};
+use crate::syntax::tokens::{Tokens, enclosed, end_of, first_word};
 use crate::syntax::value::scalar;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -98,9 +98,7 @@ fn arms_of(input: ParseStream<'_>) -> syn::Result<Vec<Arm>> {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => group,
             _ => {
                 let at = body.span();
-                let mut group = Group::new(Delimiter::Brace, body);
-                group.set_span(at);
-                group
+                enclosed(Delimiter::Brace, body, at)
             }
         };
         arms.push(Arm { pattern, body, end });

@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::super::{policy, policy_checks, types, value};
+use super::super::{owned, policy, policy_checks, value};
 use super::WorkReader;
 use crate::ast::{Body, Step};
 use crate::mistakes::{self, HyphenatedName, Position};
@@ -140,7 +140,7 @@ fn computed(
         return Body::Await(word.span());
     }
     let wrong = mistakes::step::work_with_type(&value, ty, name)
-        .or_else(|| mistakes::awaited::with_type(&value, name));
+        .or_else(|| mistakes::foreign::with_type(&value, name));
     if let Some(wrong) = wrong {
         report.push(wrong);
         return Body::Broken(None);
@@ -162,12 +162,12 @@ fn ty(source: &StepTokens, name: &Ident, report: &mut Report) -> Option<Type> {
         report.push(mistakes::step::no_value(ty, colon, name));
         return None;
     }
-    let ty = types::read(ty);
+    let ty = owned::read(ty);
     if let Err(at) = &ty {
         report.error_at(
             if is_empty { colon } else { *at },
             format!("expected the type of the computed step: `step {name}: Type = …;`"),
         );
     }
-    ty.ok().filter(|ty| types::is_owned(ty, report))
+    ty.ok().filter(|ty| owned::is_owned(ty, report))
 }
