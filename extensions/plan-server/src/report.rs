@@ -61,7 +61,8 @@ pub(crate) async fn page(
             let mut html = Html::new(escape);
             write_outcome(&mut html, state.state_of(&run), error.as_deref());
             write_undoing(&mut html, &undone, &remains);
-            write_facts(&mut html, &run, &inputs);
+            let name = state.decisions.name(&id);
+            write_facts(&mut html, &run, name.as_deref(), &inputs);
             let head = html.finish();
             let mut html = Html::new(escape);
             write_records(&mut html, state, &id);
@@ -131,9 +132,13 @@ fn write_time(html: &mut Html, at: &str) {
     html.tag("time").attr("datetime", at).text(shown);
 }
 
-/// Writes the id of the run, its times and its inputs.
-fn write_facts(html: &mut Html, run: &RunSummary, inputs: &Value) {
+/// Writes the name and the id of the run, its times and its inputs.
+fn write_facts(html: &mut Html, run: &RunSummary, name: Option<&str>, inputs: &Value) {
     html.tag("dl").inside(|list| {
+        if let Some(name) = name {
+            list.tag("dt").text("Name");
+            list.tag("dd").text(name);
+        }
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
         list.tag("dt").text("Began");

@@ -58,6 +58,7 @@ impl State {
         json!({
             "id": run.id,
             "request_id": request_of(&run.id),
+            "name": self.decisions.name(&run.id),
             "plan": run.plan,
             "approve": if start.asks { "each" } else { "none" },
             "profile": reading(start.profile),

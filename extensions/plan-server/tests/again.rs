@@ -84,22 +84,61 @@ fn a_run_is_found_by_its_inputs() {
     assert_eq!((ids, &list["next"]), (vec![first], &Value::Null));
 }
 
+/// A run with a name is found by its name, and by the name of its plan. A second run of the plan has the name as well.
+#[test]
+fn a_run_and_its_plan_have_names() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let text = json!({"name": "weekly", "steps": [{"id": "a", "await": "String"}]}).to_string();
+    let begin = |name: &str| {
+        let (status, made) = server.post("/api/runs", &json!({"text": text, "name": name}));
+        assert_eq!(status, 201);
+        made["id"].as_str().unwrap().to_owned()
+    };
+    begin(" ");
+    let id = begin("Monday\u{202e} ");
+    let (_, run) = server.get(&format!("/api/runs/{id}"));
+    let name = json!(r"Monday\u{202e}");
+    assert_eq!((&run["name"], &run["plan"]), (&name, &json!("weekly")));
+    let (_, page) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(page.contains(r"<dd>Monday\u{202e}</dd>"), "{page}");
+    let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
+    let starts = [
+        ("printed", "plan weekly"),
+        ("mermaid", "---\ntitle: \"weekly\""),
+        ("dot", "digraph"),
+    ];
+    for (member, start) in starts {
+        let text = plan[member].as_str().unwrap();
+        assert!(text.starts_with(start), "{text}");
+    }
+    assert!(plan["text"].as_str().unwrap().contains("weekly"), "{plan}");
+    assert_eq!(
+        server.post(&format!("/api/runs/{id}/again"), &json!({})).0,
+        201
+    );
+    for (query, expected) in [("text=monday", 2), ("text=weekly", 3), ("plan=weekly", 3)] {
+        let (_, list) = server.get(&format!("/api/runs?{query}"));
+        assert_eq!(list["runs"].as_array().unwrap().len(), expected, "{query}");
+        assert_eq!(list["runs"][0]["name"], name);
+    }
+    let (_, plans) = server.get("/api/plans");
+    assert_eq!(plans, json!({"plans": ["weekly"]}));
+}
+
 /// The runs of a sorted list continue on the next page, and the counts are independent of the page and of the state.
 #[test]
 fn runs_are_sorted_and_counted() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    let begin = |name: &str, step: Value| {
-        let plan = json!({"text": json!([step]).to_string(), "name": name});
-        let (status, made) = server.post("/api/runs", &plan);
-        assert_eq!(status, 201);
-        server.ended(made["id"].as_str().unwrap());
+    let begin = |name: &str, tool: &str, arguments: Value| {
+        let step = json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": arguments}});
+        let text = json!({"name": name, "steps": [step]}).to_string();
+        server.ended(&server.begin(&text, &json!({}), "none"));
     };
-    let slow = |ms: u32| json!({"id": "a", "tool": "slow", "arguments": {"ms": ms}});
-    begin("b", slow(400));
-    begin("C", slow(1));
-    let fails = json!({"id": "a", "tool": "flaky", "arguments": {"failures": 1}});
-    begin("a", fails);
+    begin("b", "slow", json!({"ms": 400}));
+    begin("C", "slow", json!({"ms": 1}));
+    begin("a", "flaky", json!({"failures": 1}));
     let names = |query: &str| {
         let (status, list) = server.get(&format!("/api/runs?count=true&{query}"));
         assert_eq!(status, 200, "{list}");

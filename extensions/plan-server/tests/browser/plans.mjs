@@ -1,7 +1,7 @@
 // The list of runs, the editor, long lists and hostile text, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, close, contrast, downloads, drawn, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the list of many runs", () => stubbed({}, async (stub) => {
   for (let run = 0; run < 1000; run += 1) {
@@ -422,7 +422,50 @@ await test("a plan with errors", () => stubbed({}, async (stub) => {
   await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
   await page.type("#start-name", "Look for Sarah");
   await page.click("#start");
-  await says(page, "#run-title", "Look for Sarah");
+  await says(page, "#run-title", "Look for Sarah · mail");
+  // The name of the plan remains, so that its runs are found and compared together.
+  await page.evaluate(() => (location.hash = "#/runs?plan=mail&text=sarah"));
+  await says(page, "#runs tbody a", "Look for Sarah · mail");
+  await says(page, "#runs-count", "1 run");
+  await close(page);
+}));
+
+await test("a graph as a file and as text, and the plan of a run", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  const saved = downloads(page);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }, { id: "mail", tool: "read_mail", arguments: { id: "{{inbox.result}}" } }]));
+  await drawn(page, 2);
+  await press(page, "Copy as Mermaid", "#picture");
+  await says(page, "#picture .share", "Copied");
+  assert.equal(await page.evaluate(() => self.copied), "flowchart TB\n");
+  await press(page, "Save as SVG", "#picture");
+  // The file needs no style of the page: each shape has its color.
+  const svg = await saved.file("mail.svg");
+  assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  assert.match(svg, /<rect [^>]*class="box"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
+  assert.match(svg, /<path class="edge"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(&quot;#arrow-tip&quot;\)"/);
+  assert.doesNotMatch(svg, /color-mix|color\(|tabindex/);
+  // Below the graph of the last correct text, the buttons are about this text.
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { x: "{{none.result}}" } }]));
+  await says(page, "#picture-old", "the last correct text");
+  await press(page, "Copy as DOT", "#picture");
+  await wait(page, () => self.copied === "digraph {}\n");
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }]));
+  await drawn(page, 1);
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  await press(page, "Copy as Mermaid", "#live");
+  await wait(page, () => self.copied === "flowchart TB\n");
+  await press(page, "Save as SVG", "#live");
+  assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign"[^>]*>✓</);
+  // The plan of the run opens on its page.
+  await page.click("#run-plan summary");
+  await says(page, "#run-text pre", "list_mails");
+  await press(page, "Copy as plan JSON", "#run-text");
+  await wait(page, () => self.copied.startsWith("["));
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  saved.remove();
   await close(page);
 }));
 
