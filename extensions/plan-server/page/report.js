@@ -1,4 +1,4 @@
-import { $, announce, fileName, h, hide, save } from "./dom.js";
+import { $, announce, copy, fileName, h, hide, save } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, noticed, request } from "./server.js";
@@ -57,4 +57,5 @@ $("report-dialog").addEventListener("close", () => {
 export const fileOf = (ending, kind = "") => `${kind}${fileName(live.run?.name ?? live.run?.plan ?? "run", live.id)}.${ending}`;
 // The texts are saved as the server sends them, with all digits of each number.
 $("report-save").addEventListener("click", () => busy($("report-save"), async () => save(fileOf("html"), await load("/report.html?alone=true", "text/html"), "text/html")));
+$("report-copy").addEventListener("click", () => busy($("report-copy"), async () => copy($("report-copy"), await load("/report.md"), fileOf("md"))));
 $("run-save").addEventListener("click", () => busy($("run-save"), async () => save(fileOf("json"), await load(""))));

@@ -195,7 +195,29 @@ fn a_running_list_has_its_progress() {
     has(&id, 5, 3, 1);
     let rows = json!([[1, 1], [1, 1], [30_000]]);
     let nested = json!({"for": {"pattern": "one", "list": "$ref:ms", "body": {"tool": "slow", "arguments": {"ms": "$ref:one"}}}});
-    has(&each(rows, nested, json!({"concurrency": 1})), 3, 2, 0);
+    let id = each(rows, nested, json!({"concurrency": 1}));
+    let mut counts = server
+        .events(&id)
+        .filter_map(|(_, it)| it["ended"].as_u64());
+    assert!(counts.any(|ended| ended == 2));
+    has(&id, 3, 2, 0);
+    let (run, all) = (server.run(&id), json!("all"));
+    let mut steps = run["progress"].as_array().unwrap().iter();
+    assert_eq!(steps.find(|it| it["path"] == all).unwrap()["ended"], 2);
+    // A failed step has no open list, although the run goes on.
+    let plan = json!({"steps": [
+        {"id": "other", "tool": "slow", "arguments": {"ms": 30_000}},
+        {"id": "all", "for": {"pattern": "ms", "list": [60_001, 1, 1], "body": slow}, "policy": {"concurrency": 1}}
+    ], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let run = server.until(&id, |run| {
+        let mut steps = run["progress"].as_array().unwrap().iter();
+        steps.any(|it| it["path"] == all && it["status"] == "failed")
+    });
+    assert_eq!(
+        (&run["state"], &run["lists"]),
+        (&json!("running"), &json!([]))
+    );
     // An element that waits for its next attempt runs, in events as in the state of the run.
     let plan = json!({"steps": [
         {"id": "first", "tool": "slow", "arguments": {"ms": 600}},
@@ -216,6 +238,13 @@ fn a_running_list_has_its_progress() {
     let element = all.find(|it| it["path"] == "all[1]").unwrap();
     assert!(element["status"] == "running" && element["error"].is_string());
     has(&id, 2, 1, 0);
+    // The state is equal after a restart.
+    drop(server);
+    let server = Process::start(&folder);
+    server.until(&id, |run| {
+        let mut all = run["progress"].as_array().unwrap().iter();
+        all.any(|it| it["path"] == "all[1]" && it["status"] == "running")
+    });
 }
 
 /// A report has one row for equal answers about the elements of a list, and a long input is on one line until the reader opens it.

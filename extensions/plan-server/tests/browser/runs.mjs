@@ -86,6 +86,9 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   const folder = downloads(page);
   await press(page, "Save as a page", "#report-dialog");
   assert.match(await folder.file("mail-r0001.html"), /<h1>mail<\/h1>/);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
+  await press(page, "Copy as Markdown", "#report-dialog");
+  await wait(page, () => self.copied === "## Run done\n");
   await press(page, "Save the run as JSON", "#report-dialog");
   assert.equal(JSON.parse(await folder.file("mail-r0001.json")).state, "done");
   folder.remove();
@@ -587,6 +590,14 @@ await test("a refused run names the person who has refused", () => stubbed({ pac
   // The failed elements are listed, as in the report.
   await says(page, "#run-wrong", "sent: 3 of 3 elements failed: [0], [1], [2]");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await close(page);
+}));
+
+await test("the ended elements of a list of lists", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "running", [["all", false]], [["all", "running", 1, 5, null], ["all[0][0]", "completed", 1, 5, 20]], { ended: null });
+  stub.runs.get("r0001").events.push({ path: "all", status: "running", elements: 3, ended: 2 });
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#timeline .said", "2 of 3");
   await close(page);
 }));
 

@@ -353,6 +353,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       response.on("close", () => run.watchers.delete(response));
       return undefined;
     }
+    if (what === "report.md") return answer(200, "text/markdown; charset=utf-8", `## Run ${run.state}\n`);
     if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
     if (what === "questions" && !which) {
       const open = run.questions.filter(({ id }) => given.questions.includes(id));
