@@ -87,7 +87,8 @@ const showRun = () => {
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];
   put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length, failed], () => [over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : "",
-    ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words))]);
+    ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words)),
+    failed.length && run.state === "done" ? h("p", { class: "hint" }, "The plan continues without these elements, so the run is done, and a retry is not possible. “Run again…” starts a new run of all steps.") : ""]);
   put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
   hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
   hide($("cancel"), over);

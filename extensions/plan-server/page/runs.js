@@ -1,4 +1,4 @@
-import { $, bdi, called, cut, h, hide, list, plural, progress, put, say, stateOf, table } from "./dom.js";
+import { $, bdi, cut, h, hide, list, plural, progress, put, say, stateOf, table } from "./dom.js";
 import { LIMITS, SIGNS } from "./limits.js";
 import { isOver } from "./live.js";
 import { askAll } from "./many.js";
@@ -52,7 +52,7 @@ const rowOf = (run, hasInputs, hasErrors) => {
   const lists = list(run.lists);
   const list_ = lists.find(({ ended, elements }) => ended < elements) ?? lists[0];
   return { cells: [
-    h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, called(run))),
+    h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200), run.name ? h("span", { class: "hint" }, bdi(run.plan, 200)) : "")),
     h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };

@@ -124,7 +124,7 @@ fn head(facts: &Facts) -> String {
 }
 
 fn steps(report: &Report) -> String {
-    let mut text = "\n### Steps\n\n| step | tool | status | attempts | took | error |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut text = "\n### Steps\n\n| step | tool | status | calls | took | error |\n|---|---|---|---|---|---|\n".to_owned();
     for step in report.steps() {
         let took = step.duration().map(|took| Time(took).to_string());
         let error = match step.status() {
