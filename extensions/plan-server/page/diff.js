@@ -16,8 +16,10 @@ const diff = (one, two) => {
   for (let i = a.length - 1; isShort && i >= 0; i -= 1) for (let j = b.length - 1; j >= 0; j -= 1) longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
   const all = one.slice(0, start).map((part) => ["", part]);
   for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
-    if (isShort && i < a.length && j < b.length && a[i] === b[j]) all.push(["", a[(i += 1, j += 1, i - 1)]]);
-    else if (i < a.length && (j === b.length || !isShort || longest[i + 1][j] >= longest[i][j + 1])) all.push(["-", a[i++]]);
+    if (isShort && i < a.length && j < b.length && a[i] === b[j]) {
+      all.push(["", a[i++]]);
+      j += 1;
+    } else if (i < a.length && (j === b.length || !isShort || longest[i + 1][j] >= longest[i][j + 1])) all.push(["-", a[i++]]);
     else all.push(["+", b[j++]]);
   }
   return [...all, ...one.slice(one.length - end).map((part) => ["", part])];
@@ -39,8 +41,11 @@ export const changedLines = (one, two) => {
   const all = diff(one.split("\n"), two.split("\n"));
   const isNear = all.map((_, at) => all.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(([sign]) => sign));
   return all.flatMap(([sign, line], at) => {
-    const gap = isNear.slice(at).findIndex(Boolean);
-    if (!isNear[at]) return at && !isNear[at - 1] ? [] : [h("span", { class: "none" }, `… ${plural(gap < 0 ? all.length - at : gap, "equal line")}\n`)];
+    if (!isNear[at]) {
+      if (at && !isNear[at - 1]) return [];
+      const end = isNear.indexOf(true, at);
+      return [h("span", { class: "none" }, `… ${plural((end < 0 ? all.length : end) - at, "equal line")}\n`)];
+    }
     return [h(sign === "-" ? "del" : sign ? "ins" : "span", {}, `${sign || " "} ${line}\n`)];
   }).slice(0, LIMITS.steps);
 };

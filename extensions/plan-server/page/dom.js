@@ -109,11 +109,14 @@ export const progress = ({ elements, ended, failed }) => `${ended.toLocaleString
 // Copies a text. Without a secure context, a browser saves the text as a file.
 export const copy = async (button, text, file) => {
   const label = button.textContent;
-  await navigator.clipboard.writeText(text).then(() => {
+  try {
+    await navigator.clipboard.writeText(text);
     announce("Copied");
     say(button, "Copied");
     setTimeout(() => say(button, label), 2000);
-  }).catch(() => save(file, text, "text/plain"));
+  } catch {
+    save(file, text, "text/plain");
+  }
 };
 export const fileName = (...parts) => parts.map((part) => String(part).replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60)).filter(Boolean).join("-");
 export const save = (name, content, type = "application/json") => {

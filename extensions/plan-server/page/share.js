@@ -1,6 +1,7 @@
 // A graph as a file, and its plan as text for other programs.
 
 import { copy, h, save } from "./dom.js";
+import { noticed } from "./server.js";
 
 // Another program does not know the styles of this page, so the file contains them.
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "rx", "font-family", "font-size", "font-weight", "text-anchor", "text-decoration", "marker-end"];
@@ -22,7 +23,7 @@ const standalone = (svg, { x, y, width, height }) => {
 };
 // The buttons below a graph. `file` returns the name of a file with an ending, and `plan` returns the plan as text for other programs.
 export const share = (picture, file, plan) => {
-  const button = (label, work) => h("button", { type: "button", class: "link", onclick: ({ target }) => work(target) }, label);
+  const button = (label, work) => h("button", { type: "button", class: "link", onclick: ({ target }) => work(target)?.catch(noticed) }, label);
   const svg = button("Save as SVG", () => save(file("svg"), standalone(picture.svg, picture.whole()), "image/svg+xml"));
   const texts = [["Mermaid", "mmd"], ["DOT", "dot"]].map(([name, ending]) => button(`Copy as ${name}`, async (pressed) => copy(pressed, (await plan())[name.toLowerCase()], file(ending))));
   return { place: h("p", { class: "share" }, svg, ...texts), texts };

@@ -433,7 +433,7 @@ await test("a plan with errors", () => stubbed({}, async (stub) => {
 await test("a graph as a file and as text, and the plan of a run", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url);
   const saved = downloads(page);
-  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) }, configurable: true }));
   await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }, { id: "mail", tool: "read_mail", arguments: { id: "{{inbox.result}}" } }]));
   await drawn(page, 2);
   await press(page, "Copy as Mermaid", "#picture");
@@ -464,6 +464,10 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await says(page, "#run-text pre", "list_mails");
   await press(page, "Copy as plan JSON", "#run-text");
   await wait(page, () => self.copied.startsWith("["));
+  // Without a secure context, a browser copies nothing, and the text is a file.
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }));
+  await press(page, "Copy as DOT", "#live");
+  assert.equal(await saved.file("graph-mail-r0001.dot"), "digraph {}\n");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   saved.remove();
   await close(page);

@@ -598,6 +598,12 @@ await test("the ended elements of a list of lists", () => stubbed({}, async (stu
   stub.runs.get("r0001").events.push({ path: "all", status: "running", elements: 3, ended: 2 });
   const page = await open(stub.url, { at: "#/runs/r0001" });
   await says(page, "#timeline .said", "2 of 3");
+  // A done run with failed elements is not retried, and the page tells why.
+  made(stub, "r0002", "done", [["all", false]], [["all", "recovered", 1, 5, 30, "the line was busy"], ["all[0]", "failed", 1, 5, 20, "the line was busy"]]);
+  await page.evaluate(() => (location.hash = "#/runs/r0002"));
+  await says(page, "#run-wrong", "1 of 1 element failed: [0]");
+  await says(page, "#run-wrong", "a retry is not possible");
+  assert.equal(await page.$eval("#retry", (it) => it.hidden), true);
   await close(page);
 }));
 
