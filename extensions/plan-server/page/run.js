@@ -110,7 +110,8 @@ const showRun = () => {
     }
     const long = typeof run.output === "string" ? run.output : show(run.output);
     return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
-      h("button", { type: "button", onclick: () => save(fileOf("json", "output-"), show(run.output)) }, "Save as a file")];
+      h("div", { class: "buttons" }, h("button", { type: "button", onclick: ({ target }) => copy(target, show(run.output), fileOf("json", "output-")) }, "Copy"),
+        h("button", { type: "button", onclick: () => save(fileOf("json", "output-"), show(run.output)) }, "Save as a file"))];
   });
   const remains = over ? list(run.not_undone) : [];
   hide($("undone-card"), !list(run.undone).length && !remains.length);
