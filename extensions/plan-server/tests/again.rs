@@ -84,7 +84,7 @@ fn a_run_is_found_by_its_inputs() {
     assert_eq!((ids, &list["next"]), (vec![first], &Value::Null));
 }
 
-/// A run with a name is found by its name, and by the name of its plan. A second run of the plan has the name as well.
+/// A search finds a run by the name of the run, and by the name of the plan. A repeated run keeps the name.
 #[test]
 fn a_run_and_its_plan_have_names() {
     let folder = Folder::new();
@@ -204,7 +204,7 @@ fn a_running_list_has_its_progress() {
     let (run, all) = (server.run(&id), json!("all"));
     let mut steps = run["progress"].as_array().unwrap().iter();
     assert_eq!(steps.find(|it| it["path"] == all).unwrap()["ended"], 2);
-    // A failed step has no open list, although the run goes on.
+    // A failed step has no open list, although the run continues.
     let plan = json!({"steps": [
         {"id": "other", "tool": "slow", "arguments": {"ms": 30_000}},
         {"id": "all", "for": {"pattern": "ms", "list": [60_001, 1, 1], "body": slow}, "policy": {"concurrency": 1}}
