@@ -1,5 +1,6 @@
 // The arguments of a call for people: each argument in full under its name, and changed arguments beside the original values.
 
+import { marked } from "./diff.js";
 import { UNSEEN, block, cut, h, json, list, show, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { tools } from "./tools.js";
@@ -54,17 +55,6 @@ export const tableOf = (some, note) => {
     Object.keys(same).length || !other.length ? [h("p", { class: "hint" }, other.length ? "Equal in all calls:" : "All calls have equal arguments:"), fieldsOf(same, LIMITS.shown, note, tool)] : []].flat(2);
 };
 
-// The part of a text between the common start and the common end of both texts is marked.
-const marked = (text, other, name) => {
-  const [one, two] = [[...text], [...other]];
-  const most = Math.min(one.length, two.length);
-  let start = 0;
-  while (start < most && one[start] === two[start]) start += 1;
-  let end = 0;
-  while (end < most - start && one[one.length - 1 - end] === two[two.length - 1 - end]) end += 1;
-  const part = (from, to) => block(one.slice(from, to).join(""));
-  return [part(0, start), one.length - end > start ? h(name, {}, part(start, one.length - end)) : "", part(one.length - end)];
-};
 const side = (label, name, value, other, element) => h("div", {}, h("p", { class: "hint" }, label),
   value === undefined ? h("p", { class: "none" }, "none") : h("pre", { tabindex: "0", "aria-label": `${label} value of ${name}` }, other === undefined ? block(textOf(value)) : marked(textOf(value), textOf(other), element)));
 // Returns each changed argument, with its original value at the left and its changed value at the right.

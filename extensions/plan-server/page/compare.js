@@ -1,13 +1,14 @@
 // Two runs of a plan side by side: the inputs and steps that differ.
 
 import { differ } from "./arguments.js";
-import { $, bdi, block, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
+import { changedLines, marked } from "./diff.js";
+import { $, bdi, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { lasted } from "./step.js";
 import { instant, time, took } from "./time.js";
 
-const linkTo = (run) => h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, h("code", {}, cut(run?.id, 80)));
+const linkTo = (run) => h("span", {}, run.name ? [bdi(run.name, 200), " "] : "", h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, h("code", {}, cut(run.id, 80))));
 const lastedOf = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
 
 // The runs that a run can be compared with.
@@ -15,18 +16,19 @@ const choices = (id, runs) => {
   const others = runs.filter((run) => run?.id !== id);
   if (!others.length) return h("p", { class: "none" }, "There is no other run of a plan with this name.");
   return table("Runs of plans with this name, the latest first", ["Run", "State", "Inputs", "Began", "Took"], others.map((run) => ({ cells: [
-    h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", h("code", {}, cut(run.id, 80))), stateOf(run.state), run.inputs_text ? bdi(run.inputs_text, 200) : "–", time(run.began), lastedOf(run)] })));
+    h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", run.name ? [bdi(run.name, 200), " "] : "", h("code", {}, cut(run.id, 80))), stateOf(run.state), run.inputs_text ? bdi(run.inputs_text, 200) : "–", time(run.began), lastedOf(run)] })));
 };
 
-const valueOf = (value, label) => (value === undefined || value === null ? h("span", { class: "none" }, "none")
-  : h("pre", { tabindex: "0", "aria-label": label }, block(typeof value === "string" ? value : show(value), LIMITS.words)));
+// A value of a run, with a mark for each word that the other run does not have.
+const textOf = (value) => (value === undefined || value === null ? "" : typeof value === "string" ? value : show(value));
+const SIDES = [["del", "first run"], ["ins", "second run"]];
+const valuesOf = (label, ...both) => SIDES.map(([name, of], at) => (textOf(both[at]) ? h("pre", { tabindex: "0", "aria-label": `${label} ${of}` }, marked(textOf(both[at]), textOf(both[1 - at]), name)) : h("span", { class: "none" }, "none")));
 
 const inputs = (a, b) => {
   const names = [...new Set([a, b].flatMap((run) => Object.keys(run.inputs ?? {})))];
   const other = names.filter((name) => differ(a.inputs?.[name], b.inputs?.[name]));
   const same = names.length - other.length;
-  return [other.length ? table("Inputs that differ", ["Input", "First run", "Second run"], other.slice(0, LIMITS.rows).map((name) => ({ cells: [bdi(name, 200),
-    valueOf(a.inputs?.[name], `${name} of the first run`), valueOf(b.inputs?.[name], `${name} of the second run`)] })), other.length - LIMITS.rows) : null,
+  return [other.length ? table("Inputs that differ", ["Input", "First run", "Second run"], other.slice(0, LIMITS.rows).map((name) => ({ cells: [bdi(name, 200), ...valuesOf(`${name} of the`, a.inputs?.[name], b.inputs?.[name])] })), other.length - LIMITS.rows) : null,
     h("p", { class: "hint" }, names.length === 0 ? "The plan has no inputs." : same === 0 ? "All inputs differ." : `${plural(same, other.length ? "other input" : "input")} ${same === 1 ? "is" : "are"} equal in both runs.`)].flat();
 };
 
@@ -48,11 +50,17 @@ export const differences = (a, b) => {
     timesDiffer(lasted(a) ?? 0, lasted(b) ?? 0) && "time",
   ].filter(Boolean);
 };
-const stepOf = (step, label) => {
-  if (!step) return h("span", { class: "none" }, "not in this run");
-  return h("div", {}, stateLike(step.status), step.duration_ms >= 0 ? ` ${took(lasted(step))}` : "", step.error ? h("p", { class: "error" }, prose(step.error)) : null,
-    givenOf(step) === undefined ? null : h("details", {}, h("summary", {}, "Arguments"), valueOf(givenOf(step), `Arguments in the ${label}`)),
-    step.output === undefined ? null : h("details", {}, h("summary", {}, "Output"), valueOf(step.output, `Output in the ${label}`)));
+// A step of both runs, with marks for the differences. What differs is open.
+const stepOf = (both, found) => {
+  const [errors, given, outputs] = [(step) => step?.error, givenOf, (step) => step?.output].map((of) => both.map((step) => step && of(step)));
+  const wholes = [["Arguments", given], ["Output", outputs]].map(([name, [a, b]]) => [name, valuesOf(`${name} in the`, a, b)]);
+  return both.map((step, at) => {
+    if (!step) return h("span", { class: "none" }, "not in this run");
+    const differs = (name) => (found.includes(name) ? "differs" : null);
+    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(lasted(step)))] : "",
+      step.error ? h("p", { class: "error" }, errors[1 - at] ? marked(errors[at], errors[1 - at], SIDES[at][0]) : prose(step.error)) : null,
+      wholes.filter((_, nth) => [given, outputs][nth][at] !== undefined).map(([name, shown]) => h("details", { open: found.includes(name.toLowerCase()) }, h("summary", {}, name), shown[at])));
+  });
 };
 const steps = (a, b) => {
   const [first, second] = [a, b].map((run) => new Map(list(run.report?.steps).map((step) => [step.id, step])));
@@ -62,7 +70,7 @@ const steps = (a, b) => {
   const same = all.length - other.length;
   if (!all.length) return h("p", { class: "hint" }, "There are no steps to compare.");
   return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
-    bdi(id, 200), stepOf(one, "first run"), stepOf(two, "second run"), found.join(", ")] })), other.length - LIMITS.rows) : null,
+    bdi(id, 200), ...stepOf([one, two], found), found.join(", ")] })), other.length - LIMITS.rows) : null,
     h("p", { class: "hint" }, same === 0 ? "All steps differ." : `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} equal arguments, an equal status, output and error, and a similar time, in both runs.`,
       " Times are similar if they differ by less than 100 ms, or by at most a fifth.",
       all.some((step) => step.slice(1, 3).some((one) => one?.status === "completed" && one.output === undefined)) ? " Some arguments and outputs are too large for this page, and are not compared." : "")].flat();
@@ -73,7 +81,7 @@ let asking = null;
 export const openCompare = async (id, other) => {
   asking?.abort();
   const { signal } = (asking = new AbortController());
-  for (const place of ["compare-runs", "compare-inputs", "compare-steps"]) {
+  for (const place of ["compare-runs", "compare-plan", "compare-inputs", "compare-steps"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
@@ -88,9 +96,10 @@ export const openCompare = async (id, other) => {
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
     if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has the latest runs of plans with this name."), choices(id, runs)].flat());
     const same = plans.every((plan) => plan?.text !== undefined) ? plans[0].text === plans[1].text : null;
-    const note = a.plan !== b.plan ? "These runs are of different plans." : same === null ? "The plans of these runs cannot be compared." : same ? "" : "The plan has changed between these runs. To read a plan, open its run and choose “Edit this plan”.";
-    put($("compare-runs"), [a.id, b.id], () => [note ? h("p", { class: "hint" }, note) : null,
-      table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lastedOf(run)] })))].flat());
+    const note = a.plan !== b.plan ? "These runs are of different plans." : same === null ? "The plans of these runs cannot be compared." : same ? "The plan of both runs is equal." : "The plan has changed between these runs.";
+    const printed = plans.map((plan) => plan?.printed ?? plan?.text ?? "");
+    put($("compare-runs"), [a.id, b.id], () => [table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lastedOf(run)] })))].flat());
+    put($("compare-plan"), [a.id, b.id], () => [h("p", { class: "hint" }, note), same === false ? h("pre", { tabindex: "0", "aria-label": "Changed lines: removed lines begin with -, and added lines begin with +" }, changedLines(...printed)) : null]);
     put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));
     put($("compare-steps"), [a.id, b.id], () => steps(a, b));
   } catch (error) {

@@ -34,6 +34,8 @@ export const show = (value) => {
   }
 };
 export const bdi = (text, most) => h("bdi", {}, cut(text, most));
+// The name of a run, if a person gave a name, and the name of its plan.
+export const called = ({ name, plan }) => [name, plan || "a plan without a name"].filter(Boolean).flatMap((one, at) => [at ? " · " : "", bdi(one, 200)]);
 // A message, with what is in backquotes as code.
 export const prose = (text) => h("bdi", {}, block(typeof text === "string" ? text : cut(text)).split(/(`[^`\n]+`)/).filter(Boolean).map((part) => (/^`[^`]+`$/.test(part) ? h("code", {}, part.slice(1, -1)) : part)));
 export const list = (value) => (Array.isArray(value) ? value : []);
@@ -104,6 +106,19 @@ export const spoken = (status) => (status === "waiting" ? "waiting for you" : st
 export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(spoken(status), 40));
 // The progress of a list, such as "168 of 500, 2 failed".
 export const progress = ({ elements, ended, failed }) => `${ended.toLocaleString()} of ${elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
+// Copies a text. Without a secure context, a browser saves the text as a file.
+export const copy = async (button, text, file) => {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    announce("Copied");
+    say(button, "Copied");
+    setTimeout(() => say(button, label), 2000);
+  } catch {
+    save(file, text, "text/plain");
+  }
+};
+export const fileName = (...parts) => parts.map((part) => String(part).replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60)).filter(Boolean).join("-");
 export const save = (name, content, type = "application/json") => {
   const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();

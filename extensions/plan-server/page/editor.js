@@ -1,4 +1,4 @@
-import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, put, say, seen, table } from "./dom.js";
+import { $, UNSEEN, announce, bdi, block, cut, fileName, h, hide, json, list, plural, put, say, seen, table } from "./dom.js";
 import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
@@ -30,7 +30,7 @@ export const editor = {
   samples: null,
   changed: () => {}, // is called after a change of the text or of its plan
 };
-const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path));
+const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path), { file: (ending) => `${fileName(editor.drawn?.name ?? "plan")}.${ending}`, plan: () => editor.drawn });
 
 // The numbers of the lines that can be seen.
 export const number = () => {
@@ -320,7 +320,7 @@ const showPlan = () => {
 };
 const drawPlan = (plan) => {
   editor.drawn = editor.draft ? null : plan;
-  editorPicture.put(editor.draft ?? plan?.svg);
+  editorPicture.put(editor.draft ?? plan?.svg, Boolean(editor.draft));
   if (editor.draft) editorPicture.wrong(new Set(editor.findings.filter(({ severity }) => severity === "error").map(({ step }) => step)));
   if (!plan && !editor.draft) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
   const all = shownSteps();

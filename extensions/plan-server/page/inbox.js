@@ -1,6 +1,6 @@
 // The questions of all runs, and the runs that wait for a value. Nobody can help a run that waits for a time.
 
-import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { $, called, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
 import { callsOf, follow, groupsOf, inboxQuestions, inboxWaits, stepOf } from "./questions.js";
@@ -10,13 +10,13 @@ import { since, time } from "./time.js";
 const FIRST = 3;
 // The first questions, and the first runs that wait for a value, above the list of runs.
 const firstAsks = (groups, others, count) => {
-  const all = [...groups.map((group) => ({ ...group.some[0], calls: group.some.length, words: capital(callsOf(group)) })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began, calls: 1 }))];
+  const all = [...groups.map((group) => ({ ...group.some[0], calls: group.some.length, words: capital(callsOf(group)) })), ...others.map(({ id, name, plan, began }) => ({ run: id, name, plan, asked: began, calls: 1 }))];
   const shown = all.slice(0, FIRST);
   // A list with filters is about other runs.
   hide($("asks-card"), !all.length || location.hash.startsWith("#/runs?"));
-  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, plan, asked, path, tool, calls, words }) => h("li", {},
+  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, name, plan, asked, path, tool, calls, words }) => h("li", {},
     h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${words} of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
-    " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
+    " ", h("span", { class: "hint" }, "Run of ", called({ name, plan }), path ? ", asked " : ", began ", since(asked), " ago")))),
     count > shown.reduce((sum, { calls }) => sum + calls, 0) ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${count.toLocaleString()}`)) : null]);
 };
 let timer = 0;
@@ -27,9 +27,9 @@ const known = new Map();
 const showWaits = async (runs, signal) => {
   const first = runs.slice(0, LIMITS.waits);
   for (const id of known.keys()) if (!first.some((run) => run.id === id)) known.delete(id);
-  await Promise.all(first.filter(({ id }) => !known.has(id)).map(async ({ id, plan }) => {
+  await Promise.all(first.filter(({ id }) => !known.has(id)).map(async ({ id, name, plan }) => {
     const run = await api(`/api/runs/${encodeURIComponent(id)}`, { signal }).catch(() => null);
-    if (run) known.set(id, list(run.waits).map((wait) => ({ ...wait, run: id, plan })));
+    if (run) known.set(id, list(run.waits).map((wait) => ({ ...wait, run: id, name, plan })));
   }));
   if (signal.aborted) return;
   inboxWaits(first.flatMap(({ id }) => known.get(id) ?? []), async () => {
@@ -59,7 +59,7 @@ const loadInbox = async (quiet = false) => {
     if (isOpen) await showWaits(others, signal);
     const more = others.slice(LIMITS.waits);
     put($("inbox-runs"), more, () => more.length > 0 && table("Further runs that wait for a value", ["Plan", "State", "Began", "Age"], more.map((run) => ({ cells: [
-      h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began), since(run.began)] }))));
+      h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, called(run)), stateOf(run.state), time(run.began), since(run.began)] }))));
   } catch (error) {
     if (!quiet) noticed(error);
   }

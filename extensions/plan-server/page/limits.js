@@ -16,6 +16,7 @@ export const LIMITS = {
   cards: 50, // cards of questions, and of waiting steps, that are shown
   waits: 10, // runs whose waiting steps are on the page of all questions
   shown: 20_000, // characters of an output
+  compared: 1_000_000, // pairs of words or lines that are compared
   words: 2000, // characters of a message
   event: 4_000_000, // characters of one event
   report: 30_000_000, // characters of a report

@@ -64,7 +64,7 @@ const moment = (value) => {
   if (ms === null) return null;
   return ms < 1e11 ? (instant(live.run?.began)?.getTime() ?? 0) + ms : ms;
 };
-const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, took_ms, error }) => {
+const stepHappened = ({ path, status, attempt, elements, ended: endedElements, started_ms, ended_ms, took_ms, error }) => {
   if (typeof path !== "string" || !STATUSES.includes(status)) return;
   let step = live.steps.get(path);
   if (!step) {
@@ -78,6 +78,7 @@ const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, t
   // An event that was under way when the whole state was asked for says less than the state.
   if (step.settled && !ENDED.includes(status)) return;
   if (number_(elements) !== null) step.elements = elements;
+  step.endedElements = number_(endedElements) ?? step.endedElements;
   step.took = number_(took_ms);
   const before = step.status;
   const [started, ended] = [moment(started_ms), moment(ended_ms)];
@@ -123,7 +124,9 @@ export const isOver = (run) => Boolean(run.ended) || ["done", "failed", "cancell
 export const elementsOf = (path, all, of) => {
   const elements = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length)));
   const ended = elements.map(of).filter((status) => ENDED.includes(status));
-  return { started: elements.length, ended: ended.length, failed: ended.filter((status) => status === "failed").length };
+  // The elements of a list of lists are known to the server alone.
+  const told = elements.length ? 0 : live.steps.get(path)?.endedElements ?? 0;
+  return { started: elements.length || told, ended: ended.length || told, failed: ended.filter((status) => status === "failed").length };
 };
 // The progress of a list that runs, such as "168 of 500, 2 failed". The page may not know all elements of a long list.
 export const listProgress = (step) => {

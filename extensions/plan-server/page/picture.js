@@ -1,6 +1,7 @@
 import { SHOWN, cut, h, hide, lines, put, say, seen, spoken } from "./dom.js";
 import { LIMITS, SIGNS, STATUSES } from "./limits.js";
 import { Overview } from "./overview.js";
+import { share } from "./share.js";
 
 // Only these elements and attributes of a picture are taken over, each made again by this page.
 const DRAWN = new Set(["svg", "g", "path", "rect", "text", "tspan", "title", "desc", "line", "polygon", "polyline", "circle", "ellipse"]);
@@ -56,8 +57,8 @@ const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "or
 
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
-  constructor(place, bar, choose, isLive = false) {
-    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }) });
+  constructor(place, bar, choose, { file, plan, isLive = false }) {
+    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, file, plan) });
     this.svg = null;
     this.nodes = new Map();
     this.choose = choose;
@@ -68,8 +69,10 @@ export class Picture {
     bar.append(this.tools);
     this.isFit = true;
   }
-  put(text) {
+  // Without a plan, the picture is a draft.
+  put(text, isDraft = false) {
     this.nodes.clear();
+    for (const button of this.shared.texts) hide(button, isDraft);
     this.svg = text ? draw(text) : null;
     hide(this.tools, !this.svg);
     if (!this.svg) {
@@ -101,7 +104,7 @@ export class Picture {
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.frame = h("div", { class: "scroll" }, this.svg);
     this.overview = this.nodes.size > LIMITS.collapse ? new Overview(this.svg, this.nodes, this.frame) : null;
-    this.place.replaceChildren(this.overview?.place ?? this.frame, this.legend);
+    this.place.replaceChildren(this.overview?.place ?? this.frame, this.legend, this.shared.place);
     this.explain();
     // The steps of a group have their natural size, and scroll.
     this.fit(!this.overview);
@@ -143,6 +146,11 @@ export class Picture {
     this.frame?.classList.toggle("fit", isFit);
     if (isFit && this.svg) this.svg.style.width = "";
     this.overview?.where();
+  }
+  // The part of the drawing with all steps.
+  whole() {
+    const [x, y, width, height] = (this.svg.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
+    return this.overview?.size ?? { x, y, width, height };
   }
   zoom(by) {
     if (!this.svg) return;

@@ -1,4 +1,4 @@
-import { $, announce, bdi, block, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
+import { $, announce, bdi, block, called, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
 import { changing } from "./change.js";
 import { field } from "./field.js";
@@ -265,7 +265,7 @@ const showGroups = (place, groups, after, level, context) => {
 };
 export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
-const contextOf = ({ run, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, bdi(plan || "a plan without a name", 200)), ".");
+const contextOf = ({ run, name, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, called({ name, plan })), ".");
 export const inboxQuestions = (groups, after) => showGroups($("inbox"), groups, after, "h2", contextOf);
 // A form for the value of a waiting step.
 const waitCard = (run, wait, began, after, level, context = "") => {

@@ -1,4 +1,4 @@
-import { $, announce, h, hide, save } from "./dom.js";
+import { $, announce, copy, fileName, h, hide, save } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, noticed, request } from "./server.js";
@@ -54,7 +54,8 @@ $("report-dialog").addEventListener("close", () => {
   if (live.id && location.hash === address("/report")) location.hash = address("");
 });
 // The name of a file about the run, with the name of its plan and its id.
-export const fileOf = (ending, kind = "") => `${kind}${`${live.run?.plan ?? ""}`.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "run"}-${live.id}.${ending}`;
+export const fileOf = (ending, kind = "") => `${kind}${fileName(live.run?.name ?? live.run?.plan ?? "run", live.id)}.${ending}`;
 // The texts are saved as the server sends them, with all digits of each number.
 $("report-save").addEventListener("click", () => busy($("report-save"), async () => save(fileOf("html"), await load("/report.html?alone=true", "text/html"), "text/html")));
+$("report-copy").addEventListener("click", () => busy($("report-copy"), async () => copy($("report-copy"), await load("/report.md"), fileOf("md"))));
 $("run-save").addEventListener("click", () => busy($("run-save"), async () => save(fileOf("json"), await load(""))));

@@ -1,28 +1,30 @@
-import { $, announce, bdi, block, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
+import { $, announce, bdi, block, called, copy, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
-import { failedLists, happened, isOver, listProgress, live, undoneBy } from "./live.js";
+import { failedLists, happened, isOver, listProgress, live, runPath, undoneBy } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { fileOf } from "./report.js";
+import { api, noticed } from "./server.js";
 import { remembered } from "./store.js";
 import { instant, left, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
-const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), true);
+const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), { file: (ending) => fileOf(ending, "graph-"), plan: () => api(runPath("/plan")), isLive: true });
 $("live").classList.add("live");
 
 export const openRun = (id, step = null) => {
   closeRun();
   Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Map(), narrowed: new Set(), isPointed: false, wanted: step });
   live.abort = new AbortController();
-  for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "run-next", "earlier", "step-title", "step-state", "step-details"]) {
+  for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "run-next", "earlier", "step-title", "step-state", "step-details", "run-text"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
   for (const place of ["asked", "run-moments", "undone-card", "earlier-card", "decisions-card", "given-card", "step-card", "answer", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
   hide($("run-parts"), false);
+  $("run-plan").open = false;
   say($("run-title"), "Loading the run…");
   $("result").replaceChildren(h("p", { class: "none" }, "Loading…"));
   $("timeline").replaceChildren(h("p", { class: "none" }, "Loading…"));
@@ -74,8 +76,8 @@ const showRun = () => {
   const { run } = live;
   setPicture();
   const over = isOver(run);
-  const name = cut(run.plan ?? "Run", 200);
-  put($("run-title"), name, () => bdi(name));
+  const name = cut(run.name ?? run.plan ?? "Run", 200);
+  put($("run-title"), [run.name, run.plan], () => called(run));
   document.title = `${name.slice(0, 60)} – run – plan!`;
   const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
@@ -85,7 +87,8 @@ const showRun = () => {
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];
   put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length, failed], () => [over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : "",
-    ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words))]);
+    ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words)),
+    failed.length && run.state === "done" ? h("p", { class: "hint" }, "The plan continues without these elements, so the run is done, and a retry is not possible. “Run again…” starts a new run of all steps.") : ""]);
   put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
   hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
   hide($("cancel"), over);
@@ -107,7 +110,8 @@ const showRun = () => {
     }
     const long = typeof run.output === "string" ? run.output : show(run.output);
     return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
-      h("button", { type: "button", onclick: () => save(fileOf("json", "output-"), show(run.output)) }, "Save as a file")];
+      h("div", { class: "buttons" }, h("button", { type: "button", onclick: ({ target }) => copy(target, show(run.output), fileOf("json", "output-")) }, "Copy"),
+        h("button", { type: "button", onclick: () => save(fileOf("json", "output-"), show(run.output)) }, "Save as a file"))];
   });
   const remains = over ? list(run.not_undone) : [];
   hide($("undone-card"), !list(run.undone).length && !remains.length);
@@ -224,6 +228,15 @@ const earlier = ({ at, attempts }) => {
     h("ul", { class: "items" }, folded(bad, ({ path, error }) => [path.replaceAll(/\[\d+\]/g, ""), error], ({ path, attempt, error }) => [stepLink(path), attempt ? `, attempt ${attempt}` : "", " ", stateLike("failed"), h("p", { class: "error" }, prose(error))],
       ([{ path, error }], count) => [`${count} attempts of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " ", stateLike("failed"), " ", prose(error)])));
 };
+// The plan of a run does not change, so it is loaded once.
+$("run-plan").addEventListener("toggle", async () => {
+  const { id, abort } = live;
+  if (!$("run-plan").open || $("run-text").keyed === JSON.stringify(id)) return;
+  const plan = await api(runPath("/plan"), { signal: abort?.signal }).catch(noticed);
+  if (!plan || id !== live.id) return;
+  put($("run-text"), id, () => [h("pre", { tabindex: "0", "aria-labelledby": "plan-of-run" }, block(plan.printed ?? plan.text, LIMITS.event)),
+    h("button", { type: "button", onclick: ({ target }) => copy(target, plan.text, fileOf("json", "plan-")) }, "Copy as plan JSON")]);
+});
 $("answer").addEventListener("click", () => {
   $("asked").scrollIntoView();
   $("asked").querySelector("#questions h3, #waits h3")?.focus({ preventScroll: true });

@@ -42,7 +42,7 @@ const rowOf = (run, hasInputs, hasErrors) => {
   const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 200) : "–");
   // The message comes first, since the rows of one plan often begin with one step.
   const error = () => line(String(run.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
-  const name = run.plan || "without a name";
+  const name = run.name || run.plan || "without a name";
   const choose = h("input", { type: "checkbox", id: `choose-${run.id}`, "aria-label": `Select the run ${cut(name, 200)}, ${cut(run.id, 80)}`, onchange: () => {
     runs.chosen[choose.checked ? "add" : "delete"](run.id);
     showChosen();
@@ -52,7 +52,7 @@ const rowOf = (run, hasInputs, hasErrors) => {
   const lists = list(run.lists);
   const list_ = lists.find(({ ended, elements }) => ended < elements) ?? lists[0];
   return { cells: [
-    h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200))),
+    h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200), run.name ? h("span", { class: "hint" }, bdi(run.plan, 200)) : "")),
     h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };

@@ -46,6 +46,11 @@ editor.changed = () => {
   showInputs();
   ready();
 };
+text.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  $("start-form").requestSubmit();
+});
 let starting = false;
 $("start-form").addEventListener("submit", async (event) => {
   event.preventDefault();

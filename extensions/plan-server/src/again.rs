@@ -30,7 +30,10 @@ pub(crate) async fn plan(From(state): Shared, Path(id): Path<String>) -> Answer<
         .blocking(move |state| {
             let (plan, inputs) = state.plan(&id)?;
             let text = text_of(&plan).map_err(|error| Problem::storage(&error))?;
-            let answer = json!({"text": text, "inputs": inputs});
+            let answer = json!({
+                "text": text, "inputs": inputs, "printed": plan.to_string(),
+                "mermaid": plan.mermaid().to_string(), "dot": plan.dot().to_string(),
+            });
             let text = Text::new(&state.answers, "", &answer, "")?;
             Ok(text.response("application/json"))
         })
@@ -42,7 +45,8 @@ pub(crate) async fn again(From(state): Shared, Path(id): Path<String>) -> Answer
     state
         .blocking(move |state| {
             let (document, inputs) = state.document(&id)?;
-            start(state, &document, inputs, (Start::of(&id), ""))
+            let name = state.decisions.name(&id).unwrap_or_default();
+            start(state, &document, inputs, (Start::of(&id), &name))
         })
         .await
 }

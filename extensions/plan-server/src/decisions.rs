@@ -1,4 +1,4 @@
-//! The decisions of people: who allowed or refused a call, sent a value, or cancelled or retried a run, when and why. Other files contain the times of questions and retries, and the attempts before each retry of a run.
+//! The decisions of people: who allowed or refused a call, sent a value, or cancelled or retried a run, when and why. Other files contain the names of runs, the times of questions and retries, and the attempts before each retry of a run.
 
 use crate::desk::Question;
 use crate::error::Problem;
@@ -208,12 +208,13 @@ fn line(text: Option<&str>, most: usize) -> Option<String> {
     (!text.is_empty()).then(|| Line(text).to_string())
 }
 
-/// The answers to the questions of all runs, the times of the questions and retries, and the attempts before retries. All are stored like effects: a full file replaces the old file.
+/// The answers to the questions of all runs, the times of the questions and retries, the attempts before retries, and the names of runs. All are stored like effects: a full file replaces the old file.
 pub(crate) struct Decisions {
     answers: Mutex<Effects>,
     asked: Mutex<Effects>,
     retries: Mutex<Effects>,
     retried: Mutex<Effects>,
+    names: Mutex<Effects>,
 }
 
 impl Decisions {
@@ -225,6 +226,7 @@ impl Decisions {
             asked: open("asked.jsonl", limits::ASKED)?,
             retries: open("retries.jsonl", limits::ASKED)?,
             retried: open("retried.jsonl", limits::RETRIED)?,
+            names: open("names.jsonl", limits::ASKED)?,
         })
     }
 
@@ -264,6 +266,23 @@ impl Decisions {
             tracing::warn!(%error, run, "the time of a question was not stored");
         }
         now
+    }
+
+    /// Records the name that a person gives to a run.
+    pub(crate) fn names(&self, run: &str, name: &str) -> Result<(), Problem> {
+        let Some(name) = line(Some(name), limits::TITLE) else {
+            return Ok(());
+        };
+        let mut all = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = |_| serde_json::to_value(name);
+        let made = all.have(run.to_owned(), run.to_owned(), "name", make);
+        made.map(drop).map_err(|error| Problem::storage(&error))
+    }
+
+    /// Returns the name of a run. A run without a name has the name of its plan alone.
+    pub(crate) fn name(&self, run: &str) -> Option<String> {
+        let all = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        all.find(run)?.as_str().map(str::to_owned)
     }
 
     /// Records the time of a retry, before the retry itself: the run may continue at once, and its time begins again.
@@ -399,11 +418,15 @@ mod tests {
         all.record("as-1", &answer("3", "")).unwrap();
         let asked = |all: &Decisions| all.asked("as-2", "sent", "as-2/sent");
         let first = asked(&all);
+        all.names("as-1", " Monday\u{202e} ").unwrap();
+        all.names("as-2", "").unwrap();
         drop(all);
         std::thread::sleep(std::time::Duration::from_millis(5));
         // The time of a question outlives the process as well, and ends with the answer.
         let all = Decisions::open(&folder).unwrap();
         assert_eq!(asked(&all), first);
+        let names = ["as-1", "as-2"].map(|run| all.name(run));
+        assert_eq!(names, [Some(r"Monday\u{202e}".to_owned()), None]);
         all.record("as-2", &answer("4", "Bob")).unwrap();
         assert_ne!(asked(&all), first);
         let read = all.of_run("as-1");

@@ -15,6 +15,7 @@ mod host;
 pub mod limits;
 mod list;
 mod live;
+mod markdown;
 mod metrics;
 mod page;
 mod picture;

@@ -139,7 +139,7 @@ impl ListQuery {
         given(self.state.as_ref()).is_none_or(|wanted| wanted == of_run)
     }
 
-    /// Returns `true` if a run waits for the given thing, and its id, the name of its plan, its inputs or its error contain the search words.
+    /// Returns `true` if a run waits for the given thing, and the id, a name, the inputs or the error of the run contain the search words.
     fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
         let wanted = given(self.waits_for.as_ref());
         if wanted.is_some() && wanted != state.waits_for(run) {
@@ -147,7 +147,8 @@ impl ListQuery {
         }
         let text = self.text.as_deref().unwrap_or_default().to_lowercase();
         let has = |within: &str| within.to_lowercase().contains(&text);
-        if text.is_empty() || has(&run.id) || has(&run.plan) {
+        let name = state.decisions.name(&run.id);
+        if text.is_empty() || has(&run.id) || has(&run.plan) || name.is_some_and(|it| has(&it)) {
             return Ok(true);
         }
         let stored = now(state.server.journal().look(&run.id));

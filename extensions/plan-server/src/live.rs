@@ -28,6 +28,9 @@ pub(crate) struct StepEvent {
     /// The number of elements of the step's list, after the step has read the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) elements: Option<usize>,
+    /// The number of ended elements of a list of lists. Only the inner elements have events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<usize>,
     /// Milliseconds since the run began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started_ms: Option<u64>,
@@ -70,10 +73,12 @@ struct Channels {
 pub(crate) struct List {
     pub(crate) elements: usize,
     /// The elements that have ended, and the failed elements among them.
-    ended: usize,
+    pub(crate) ended: usize,
     failed: usize,
     /// The paths of open elements whose latest attempt has failed.
     failing: HashSet<String>,
+    /// `true` after the end of the step.
+    pub(crate) is_over: bool,
 }
 
 impl List {
@@ -312,15 +317,22 @@ impl Watch {
 
     /// Changes the outermost list of an element.
     fn count(&self, step: &StepRef<'_>, count: impl FnOnce(&mut List, String)) {
-        if step.is_nested() || step.element().len() != 1 {
+        if step.element().len() == 1 {
+            self.change(step, count);
+        }
+    }
+
+    /// Changes the outermost list of a step or of an element.
+    fn change(&self, step: &StepRef<'_>, change: impl FnOnce(&mut List, String)) {
+        if step.is_nested() {
             return;
         }
         let path = step.to_string();
-        let of = path.rsplit_once('[').map_or(&*path, |(of, _)| of);
+        let of = path.split_once('[').map_or(&*path, |(of, _)| of);
         let mut channels = self.live.channels();
         let lists = channels.lists.get_mut(&self.run);
         if let Some(list) = lists.and_then(|lists| lists.get_mut(of)) {
-            count(list, path);
+            change(list, path);
         }
     }
 
@@ -335,6 +347,11 @@ impl Watch {
         let time = self.metrics.call_time.get_or_create(&OfTool { tool });
         time.observe(took.as_secs_f64());
     }
+}
+
+/// Returns `true` for a list whose elements are lists.
+pub(crate) fn is_of_lists(body: &Body) -> bool {
+    matches!(body, Body::For(each) if matches!(each.body, Body::For(_)))
 }
 
 pub(crate) fn millis(time: Duration) -> u64 {
@@ -370,10 +387,21 @@ impl Observer for Watch {
     }
 
     fn element_finished(&self, step: &StepRef<'_>) {
+        let mut event = None;
         self.count(step, |list, element| {
             list.ended += 1;
             list.failed += usize::from(list.failing.remove(&element));
+            event = is_of_lists(&step.step().body).then(|| StepEvent {
+                path: element.split('[').next().unwrap_or_default().to_owned(),
+                status: "running",
+                elements: Some(list.elements),
+                ended: Some(list.ended),
+                ..StepEvent::default()
+            });
         });
+        if let Some(event) = event {
+            self.live.send(&self.run, || of_event("step", &event));
+        }
     }
 
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
@@ -432,6 +460,12 @@ impl Observer for Watch {
             self.metrics.references.get_or_create(&reference).inc();
         }
 
+        if step.element().is_empty() {
+            self.change(step, |list, _| {
+                list.is_over = true;
+                list.failing.clear();
+            });
+        }
         let lasted = self.lasted(step, took);
         self.step(step, status.name(), |event| {
             event.took_ms = Some(millis(lasted));
@@ -470,7 +504,6 @@ mod tests {
         };
         let lists = [("all".to_owned(), list)].into();
         live.channels().lists.insert("as-1".to_owned(), lists);
-        assert!(live.lists("as-1")["all"].is_failing("all[1]"));
         live.ended("as-1");
         let list = &live.lists("as-1")["all"];
         assert_eq!((list.elements, list.failing.len()), (3, 0));

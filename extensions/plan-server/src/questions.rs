@@ -229,6 +229,8 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
                         asked.remove("changed_before");
                     }
                     let (plan, expires) = &names[&run];
+                    let name = state.decisions.name(&run);
+                    asked.insert("name".to_owned(), json!(name));
                     asked.insert("plan".to_owned(), json!(plan));
                     asked.insert("expires".to_owned(), json!(expires));
                     asked.insert("run".to_owned(), run.into());

@@ -2,7 +2,7 @@
 
 use crate::answer::Text;
 use crate::decisions::{Answered, Earlier};
-use crate::error::{Path, Query, shortened};
+use crate::error::{Path, Problem, Query, shortened};
 use crate::picture::escape;
 use crate::run_json::{cause, progress, report, time};
 use crate::runs::{Answer, Shared};
@@ -12,6 +12,7 @@ use crate::view;
 use axum::extract::State as From;
 use axum::response::Response;
 use plan_graph::{Html, MessageName, Time};
+use plan_runtime::Report;
 use plan_runtime::journal::{RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::Value;
@@ -46,22 +47,11 @@ pub(crate) async fn page(
             } else {
                 report.to_html_linked("/report.css", "/report.js")
             };
-            let error = cause(state, &run, &report)?;
-            let (plan, inputs) = state.plan(&id)?;
-            let mut events = Vec::new();
-            progress(&report, "", Duration::ZERO, &mut events);
-            let undone = undone(&plan, &report);
-            let remains = match run.state {
-                RunState::Running | RunState::Done => Vec::new(),
-                _ => {
-                    let steps = view::steps(&plan, state.server.toolbox().contracts());
-                    not_undone(&steps, &undone, &events)
-                }
-            };
+            let facts = Facts::of(state, run, &report)?;
             let mut html = Html::new(escape);
-            write_outcome(&mut html, state.state_of(&run), error.as_deref());
-            write_undoing(&mut html, &undone, &remains);
-            write_facts(&mut html, &run, &inputs);
+            write_outcome(&mut html, facts.state, facts.error.as_deref());
+            write_undoing(&mut html, &facts.undone, &facts.remains);
+            write_facts(&mut html, &facts);
             let head = html.finish();
             let mut html = Html::new(escape);
             write_records(&mut html, state, &id);
@@ -78,15 +68,57 @@ pub(crate) async fn page(
         .await
 }
 
-/// Writes the state of the run and its error.
-fn write_outcome(html: &mut Html, state: &str, error: Option<&str>) {
-    let (class, sign) = match state {
+/// The facts at the top of a report.
+pub(crate) struct Facts {
+    pub(crate) run: RunSummary,
+    pub(crate) state: &'static str,
+    pub(crate) name: Option<String>,
+    pub(crate) error: Option<String>,
+    pub(crate) inputs: Value,
+    pub(crate) undone: Vec<Undone>,
+    /// The calls whose effects remain.
+    pub(crate) remains: Vec<NotUndone>,
+}
+
+impl Facts {
+    pub(crate) fn of(state: &State, run: RunSummary, report: &Report) -> Result<Self, Problem> {
+        let (plan, inputs) = state.plan(&run.id)?;
+        let undone = undone(&plan, report);
+        let remains = match run.state {
+            RunState::Running | RunState::Done => Vec::new(),
+            _ => {
+                let mut events = Vec::new();
+                progress(report, "", Duration::ZERO, &mut events);
+                let steps = view::steps(&plan, state.server.toolbox().contracts());
+                not_undone(&steps, &undone, &events)
+            }
+        };
+        Ok(Self {
+            state: state.state_of(&run),
+            name: state.decisions.name(&run.id),
+            error: cause(state, &run, report)?,
+            run,
+            inputs,
+            undone,
+            remains,
+        })
+    }
+}
+
+/// Returns the CSS class of a state, and its sign.
+pub(crate) fn sign(state: &str) -> (&'static str, char) {
+    match state {
         "done" => ("completed", '✓'),
         "failed" => ("failed", '✗'),
         "cancelled" => ("cancelled", '◌'),
         "waiting" => ("waiting", '…'),
         _ => ("running", '▸'),
-    };
+    }
+}
+
+/// Writes the state of the run and its error.
+fn write_outcome(html: &mut Html, state: &str, error: Option<&str>) {
+    let (class, sign) = sign(state);
     html.tag("ul").attr("class", "totals").inside(|list| {
         let item = list.tag("li").attr("class", class);
         item.text(format_args!("{sign} {state}"));
@@ -131,9 +163,14 @@ fn write_time(html: &mut Html, at: &str) {
     html.tag("time").attr("datetime", at).text(shown);
 }
 
-/// Writes the id of the run, its times and its inputs.
-fn write_facts(html: &mut Html, run: &RunSummary, inputs: &Value) {
+/// Writes the name and the id of the run, its times and its inputs.
+fn write_facts(html: &mut Html, facts: &Facts) {
+    let run = &facts.run;
     html.tag("dl").inside(|list| {
+        if let Some(name) = &facts.name {
+            list.tag("dt").text("Name");
+            list.tag("dd").text(name);
+        }
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
         list.tag("dt").text("Began");
@@ -142,7 +179,7 @@ fn write_facts(html: &mut Html, run: &RunSummary, inputs: &Value) {
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
-        for (input, value) in inputs.as_object().into_iter().flatten() {
+        for (input, value) in facts.inputs.as_object().into_iter().flatten() {
             list.tag("dt")
                 .text(format_args!("Input {}", MessageName(input)));
             list.tag("dd").inside(|dd| write_value(dd, value));

@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::host::{self, Hosts};
 use crate::metrics::OfRequest;
 use crate::state::State;
-use crate::{again, graphql, list, page, questions, report, runs, samples, watch};
+use crate::{again, graphql, list, markdown, page, questions, report, runs, samples, watch};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as From};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -30,6 +30,7 @@ pub(crate) fn router(
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(report::page))
+        .route("/api/runs/{id}/report.md", get(markdown::page))
         .route("/api/questions", get(questions::questions))
         .route("/api/runs/{id}/questions", post(questions::decide_all))
         .route("/api/runs/{id}/questions/{question}", question)

@@ -52,12 +52,14 @@ impl State {
         let start = Start::of(&run.id);
         let is_open = run.ended.is_none();
         let lists = is_open.then(|| self.live.lists(&run.id));
-        let mut lists: Vec<_> = lists.into_iter().flatten().collect();
+        let lists = lists.into_iter().flatten();
+        let mut lists: Vec<_> = lists.filter(|(_, list)| !list.is_over).collect();
         lists.sort_by(|(a, _), (b, _)| a.cmp(b));
         let lists = lists.iter().map(|(path, list)| list.json(path));
         json!({
             "id": run.id,
             "request_id": request_of(&run.id),
+            "name": self.decisions.name(&run.id),
             "plan": run.plan,
             "approve": if start.asks { "each" } else { "none" },
             "profile": reading(start.profile),
@@ -140,6 +142,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
                 }
                 let list = lists.get(&step.path).filter(|_| step.attempt.is_none());
                 step.elements = list.map(|list| list.elements);
+                step.ended = list.map(|list| list.ended);
             }
             json["progress"] = json!(events);
             let undone = undone(&plan, &report);
@@ -266,6 +269,7 @@ pub(crate) fn progress(
                 },
                 attempt: Some(attempt.number()),
                 elements: None,
+                ended: None,
                 // The first attempt begins with its step, even if the call waits for a permit. Subscribers get this time as well.
                 started_ms: step
                     .started()
@@ -289,6 +293,7 @@ pub(crate) fn progress(
             },
             attempt: None,
             elements: None,
+            ended: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
             ended_ms: step.ended().and_then(at),
             took_ms: None,

@@ -86,7 +86,7 @@ pub(crate) struct Begin {
     #[serde(default)]
     inputs: Value,
     approve: Option<String>,
-    /// The name of the run's plan. The document may have another name.
+    /// The name of the run, beside the name of its plan.
     name: Option<String>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answ
         .await
 }
 
-/// Starts a run of a plan, under a new id. An empty name leaves the name of the plan.
+/// Starts a run of a plan, under a new id. The name of the run may be empty.
 pub(crate) fn start(
     state: &Arc<State>,
     text: &str,
@@ -137,12 +137,13 @@ pub(crate) fn start(
         return Err(problem.with("inputs", wrong));
     }
     // Plan JSON has a name, which may be the name of a plan without a name.
-    let text = titled(document.plan(), name);
+    let text = titled(document.plan());
     let document = text
         .as_deref()
         .and_then(|text| state.reader(how.profile).read(text).ok())
         .unwrap_or(document);
     let id = how.id();
+    state.decisions.names(&id, name)?;
     state.submit(&document, inputs, &id)?;
     Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
 }

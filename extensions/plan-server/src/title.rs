@@ -7,12 +7,9 @@ use plan_runtime::Plan;
 /// The name of a checked plan whose document has no name.
 pub(crate) const NO_NAME: &str = "plan";
 
-/// Returns the plan JSON of a plan with another name: with this name, or with its title if the plan has no name. Plan JSON without a name of its author contains the name `plan`.
-pub(crate) fn titled(plan: &Plan, name: &str) -> Option<String> {
-    let name = match name.trim() {
-        "" => title(plan).filter(|_| plan.name == NO_NAME)?,
-        name => shortened(name, limits::TITLE).into_owned(),
-    };
+/// Returns the plan JSON of a plan without a name, with its title as its name. Plan JSON without a name of its author contains the name `plan`.
+pub(crate) fn titled(plan: &Plan) -> Option<String> {
+    let name = title(plan).filter(|_| plan.name == NO_NAME)?;
     let mut plan = plan.clone();
     plan.name = name;
     serde_json::to_string(&plan).ok()

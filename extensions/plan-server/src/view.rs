@@ -95,6 +95,8 @@ pub(crate) fn plan(plan: &Plan, toolbox: &Toolbox<Office>) -> Value {
     json!({
         "name": plan.name.to_string(),
         "text": plan.to_string(),
+        "mermaid": plan.mermaid().to_string(),
+        "dot": plan.dot().to_string(),
         "inputs": plan.inputs.iter().map(input).collect::<Vec<_>>(),
         "steps": steps,
         "svg": svg,

@@ -84,22 +84,61 @@ fn a_run_is_found_by_its_inputs() {
     assert_eq!((ids, &list["next"]), (vec![first], &Value::Null));
 }
 
+/// A search finds a run by the name of the run, and by the name of the plan. A repeated run keeps the name.
+#[test]
+fn a_run_and_its_plan_have_names() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let text = json!({"name": "weekly", "steps": [{"id": "a", "await": "String"}]}).to_string();
+    let begin = |name: &str| {
+        let (status, made) = server.post("/api/runs", &json!({"text": text, "name": name}));
+        assert_eq!(status, 201);
+        made["id"].as_str().unwrap().to_owned()
+    };
+    begin(" ");
+    let id = begin("Monday\u{202e} ");
+    let (_, run) = server.get(&format!("/api/runs/{id}"));
+    let name = json!(r"Monday\u{202e}");
+    assert_eq!((&run["name"], &run["plan"]), (&name, &json!("weekly")));
+    let (_, page) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(page.contains(r"<dd>Monday\u{202e}</dd>"), "{page}");
+    let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
+    let starts = [
+        ("printed", "plan weekly"),
+        ("mermaid", "---\ntitle: \"weekly\""),
+        ("dot", "digraph"),
+    ];
+    for (member, start) in starts {
+        let text = plan[member].as_str().unwrap();
+        assert!(text.starts_with(start), "{text}");
+    }
+    assert!(plan["text"].as_str().unwrap().contains("weekly"), "{plan}");
+    assert_eq!(
+        server.post(&format!("/api/runs/{id}/again"), &json!({})).0,
+        201
+    );
+    for (query, expected) in [("text=monday", 2), ("text=weekly", 3), ("plan=weekly", 3)] {
+        let (_, list) = server.get(&format!("/api/runs?{query}"));
+        assert_eq!(list["runs"].as_array().unwrap().len(), expected, "{query}");
+        assert_eq!(list["runs"][0]["name"], name);
+    }
+    let (_, plans) = server.get("/api/plans");
+    assert_eq!(plans, json!({"plans": ["weekly"]}));
+}
+
 /// The runs of a sorted list continue on the next page, and the counts are independent of the page and of the state.
 #[test]
 fn runs_are_sorted_and_counted() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    let begin = |name: &str, step: Value| {
-        let plan = json!({"text": json!([step]).to_string(), "name": name});
-        let (status, made) = server.post("/api/runs", &plan);
-        assert_eq!(status, 201);
-        server.ended(made["id"].as_str().unwrap());
+    let begin = |name: &str, tool: &str, arguments: Value| {
+        let step = json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": arguments}});
+        let text = json!({"name": name, "steps": [step]}).to_string();
+        server.ended(&server.begin(&text, &json!({}), "none"));
     };
-    let slow = |ms: u32| json!({"id": "a", "tool": "slow", "arguments": {"ms": ms}});
-    begin("b", slow(400));
-    begin("C", slow(1));
-    let fails = json!({"id": "a", "tool": "flaky", "arguments": {"failures": 1}});
-    begin("a", fails);
+    begin("b", "slow", json!({"ms": 400}));
+    begin("C", "slow", json!({"ms": 1}));
+    begin("a", "flaky", json!({"failures": 1}));
     let names = |query: &str| {
         let (status, list) = server.get(&format!("/api/runs?count=true&{query}"));
         assert_eq!(status, 200, "{list}");
@@ -156,7 +195,29 @@ fn a_running_list_has_its_progress() {
     has(&id, 5, 3, 1);
     let rows = json!([[1, 1], [1, 1], [30_000]]);
     let nested = json!({"for": {"pattern": "one", "list": "$ref:ms", "body": {"tool": "slow", "arguments": {"ms": "$ref:one"}}}});
-    has(&each(rows, nested, json!({"concurrency": 1})), 3, 2, 0);
+    let id = each(rows, nested, json!({"concurrency": 1}));
+    let mut counts = server
+        .events(&id)
+        .filter_map(|(_, it)| it["ended"].as_u64());
+    assert!(counts.any(|ended| ended == 2));
+    has(&id, 3, 2, 0);
+    let (run, all) = (server.run(&id), json!("all"));
+    let mut steps = run["progress"].as_array().unwrap().iter();
+    assert_eq!(steps.find(|it| it["path"] == all).unwrap()["ended"], 2);
+    // A failed step has no open list, although the run continues.
+    let plan = json!({"steps": [
+        {"id": "other", "tool": "slow", "arguments": {"ms": 30_000}},
+        {"id": "all", "for": {"pattern": "ms", "list": [60_001, 1, 1], "body": slow}, "policy": {"concurrency": 1}}
+    ], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let run = server.until(&id, |run| {
+        let mut steps = run["progress"].as_array().unwrap().iter();
+        steps.any(|it| it["path"] == all && it["status"] == "failed")
+    });
+    assert_eq!(
+        (&run["state"], &run["lists"]),
+        (&json!("running"), &json!([]))
+    );
     // An element that waits for its next attempt runs, in events as in the state of the run.
     let plan = json!({"steps": [
         {"id": "first", "tool": "slow", "arguments": {"ms": 600}},
@@ -177,6 +238,13 @@ fn a_running_list_has_its_progress() {
     let element = all.find(|it| it["path"] == "all[1]").unwrap();
     assert!(element["status"] == "running" && element["error"].is_string());
     has(&id, 2, 1, 0);
+    // The state is equal after a restart.
+    drop(server);
+    let server = Process::start(&folder);
+    server.until(&id, |run| {
+        let mut all = run["progress"].as_array().unwrap().iter();
+        all.any(|it| it["path"] == "all[1]" && it["status"] == "running")
+    });
 }
 
 /// A report has one row for equal answers about the elements of a list, and a long input is on one line until the reader opens it.

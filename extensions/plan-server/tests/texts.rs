@@ -143,6 +143,19 @@ fn goes_the_whole_way(server: &Process, text: &str) {
     assert_eq!(status, 200);
     is_seen("report", &page);
     assert!(!page.contains("<script>alert"));
+    let (_, page) = server.get_text(&format!("/api/runs/{id}/report.md"));
+    is_seen("report.md", &page);
+    for part in [
+        "## ✗ Run failed\n",
+        "was refused: ",
+        "\n### Steps\n",
+        "\n### Answers of people\n",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let known = headings.filter(|line| !line.contains(text));
+    assert_eq!(known.count(), page.matches("\n\n").count() / 2 + 1);
     let query = format!(
         "{{ plan(requestId: {}) {{ state }} {text}",
         Value::from(text)

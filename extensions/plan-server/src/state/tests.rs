@@ -107,6 +107,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
         ("GET", "/api/runs/{id}", Value::Null, true),
         ("GET", "/api/runs/{id}/events", Value::Null, true),
         ("GET", "/api/runs/{id}/report.html", Value::Null, true),
+        ("GET", "/api/runs/{id}/report.md", Value::Null, true),
         ("GET", "/api/runs/{id}/plan", Value::Null, true),
         ("POST", "/api/runs/{id}/again", Value::Null, true),
         ("POST", "/api/runs/{id}/retry", json!({}), true),

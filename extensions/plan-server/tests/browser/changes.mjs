@@ -218,13 +218,18 @@ for (const [shape, options] of SHAPES) {
     await page.click("#compare-runs td a, #compare-runs th a");
     await says(page, "#compare-title", "Two runs of mail");
     assert.match(page.url(), /#\/compare\/r0002\/r0001$/);
-    await says(page, "#compare-runs .hint", "The plan has changed between these runs.");
+    await says(page, "#compare-plan .hint", "The plan has changed between these runs.");
+    assert.deepEqual(await page.$$eval("#compare-plan :is(del, ins)", (all) => all.map((it) => [it.localName, /"fails":(\[.*?\])/.exec(it.textContent)[1]])), [["del", "[1]"], ["ins", "[]"]]);
     // The differing input and step are listed, and equal ones are counted.
     await says(page, "#compare-inputs pre", "Ada");
     await says(page, "#compare-inputs pre", "Sarah");
     await says(page, "#compare-inputs .hint", "All inputs differ.");
     assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["sent", "time"], ["each", "status, output, error"]]);
     await says(page, "#compare-steps .hint", "1 other step has equal arguments, an equal status, output and error");
+    // The differences are marked, and what differs is open.
+    assert.deepEqual(await page.$$eval("#compare-inputs pre", (all) => all.map((it) => it.innerHTML)), ["<del>Sarah</del>", "<ins>Ada</ins>"]);
+    assert.deepEqual(await page.$$eval("#compare-steps .differs", (all) => all.map((it) => it.textContent)), ["20 ms", "500 ms", "✗failed", "✓completed"]);
+    assert.deepEqual(await page.$$eval("#compare-steps details", (all) => all.filter(({ open }) => open).map((it) => [it.closest("tr").firstChild.textContent, it.firstChild.textContent])), [["each", "Output"]]);
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
     await says(page, "#compare-steps pre", "each[1]");
     await looks(page, `compare-${shape}`);

@@ -1,7 +1,7 @@
 // The list of runs, the editor, long lists and hostile text, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, close, contrast, downloads, drawn, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the list of many runs", () => stubbed({}, async (stub) => {
   for (let run = 0; run < 1000; run += 1) {
@@ -422,7 +422,60 @@ await test("a plan with errors", () => stubbed({}, async (stub) => {
   await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
   await page.type("#start-name", "Look for Sarah");
   await page.click("#start");
-  await says(page, "#run-title", "Look for Sarah");
+  await says(page, "#run-title", "Look for Sarah · mail");
+  // The name of the plan remains, so that its runs are found and compared together.
+  await page.evaluate(() => (location.hash = "#/runs?plan=mail&text=sarah"));
+  await wait(page, () => document.querySelector("#runs tbody a")?.innerText === "Look for Sarah\nmail");
+  await says(page, "#runs-count", "1 run");
+  await close(page);
+}));
+
+await test("a graph as a file and as text, and the plan of a run", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  const saved = downloads(page);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) }, configurable: true }));
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }, { id: "mail", tool: "read_mail", arguments: { id: "{{inbox.result}}" } }]));
+  await drawn(page, 2);
+  await press(page, "Copy as Mermaid", "#picture");
+  await says(page, "#picture .share", "Copied");
+  assert.equal(await page.evaluate(() => self.copied), "flowchart TB\n");
+  await press(page, "Save as SVG", "#picture");
+  // The file needs no style of the page: each shape has its color.
+  const svg = await saved.file("mail.svg");
+  assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+  assert.match(svg, /<rect [^>]*class="box"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
+  assert.match(svg, /<path class="edge"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(&quot;#arrow-tip&quot;\)"/);
+  assert.doesNotMatch(svg, /color-mix|color\(|tabindex/);
+  // Below the graph of the last correct text, the buttons are about this text.
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { x: "{{none.result}}" } }]));
+  await says(page, "#picture-old", "the last correct text");
+  await press(page, "Copy as DOT", "#picture");
+  await wait(page, () => self.copied === "digraph {}\n");
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }]));
+  await drawn(page, 1);
+  // The keyboard starts the run from the text.
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Enter");
+  await page.keyboard.up("Control");
+  await says(page, "#run-facts", "done");
+  await press(page, "Copy", "#result");
+  await wait(page, () => self.copied.startsWith('{\n  "inbox"'));
+  await press(page, "Copy as Mermaid", "#live");
+  await wait(page, () => self.copied === "flowchart TB\n");
+  await press(page, "Save as SVG", "#live");
+  assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign"[^>]*>✓</);
+  // The plan of the run opens on its page.
+  await page.click("#run-plan summary");
+  await says(page, "#run-text pre", "list_mails");
+  await press(page, "Copy as plan JSON", "#run-text");
+  await wait(page, () => self.copied.startsWith("["));
+  // Without a secure context, a browser copies nothing, and the text is a file.
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }));
+  await press(page, "Copy as DOT", "#live");
+  assert.equal(await saved.file("graph-mail-r0001.dot"), "digraph {}\n");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  saved.remove();
   await close(page);
 }));
 
@@ -471,9 +524,9 @@ await test("a long name in the list of runs on a phone", () => stubbed({}, async
   }
   await page.reload();
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
-  // The name has the whole width, and the state and the times are below the name.
+  // The name has the whole width and at most two lines above the name of the plan, and the state and the times are below the name.
   const [row, name, link, state, took_] = await page.$eval("#runs tbody tr:last-child", (row) => [row, ...["th", "th a", ".state", '[data-label="Took"]'].map((it) => row.querySelector(it))].map((it) => it.getBoundingClientRect().toJSON()));
-  assert.ok(name.width === row.width && link.height < 50, `${name.width} of ${row.width}, ${link.height} high`);
+  assert.ok(name.width === row.width && link.height < 70, `${name.width} of ${row.width}, ${link.height} high`);
   assert.ok(state.top >= name.bottom && Math.abs(state.top - took_.top) < 8 && state.right < took_.left, JSON.stringify([state, took_]));
   await show(page, "runs-narrow");
   await fits(page);

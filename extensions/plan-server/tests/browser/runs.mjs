@@ -86,6 +86,9 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   const folder = downloads(page);
   await press(page, "Save as a page", "#report-dialog");
   assert.match(await folder.file("mail-r0001.html"), /<h1>mail<\/h1>/);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
+  await press(page, "Copy as Markdown", "#report-dialog");
+  await wait(page, () => self.copied === "## Run done\n");
   await press(page, "Save the run as JSON", "#report-dialog");
   assert.equal(JSON.parse(await folder.file("mail-r0001.json")).state, "done");
   folder.remove();
@@ -587,6 +590,20 @@ await test("a refused run names the person who has refused", () => stubbed({ pac
   // The failed elements are listed, as in the report.
   await says(page, "#run-wrong", "sent: 3 of 3 elements failed: [0], [1], [2]");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await close(page);
+}));
+
+await test("the ended elements of a list of lists", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "running", [["all", false]], [["all", "running", 1, 5, null], ["all[0][0]", "completed", 1, 5, 20]], { ended: null });
+  stub.runs.get("r0001").events.push({ path: "all", status: "running", elements: 3, ended: 2 });
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await says(page, "#timeline .said", "2 of 3");
+  // A done run with failed elements is not retried, and the page tells why.
+  made(stub, "r0002", "done", [["all", false]], [["all", "recovered", 1, 5, 30, "the line was busy"], ["all[0]", "failed", 1, 5, 20, "the line was busy"]]);
+  await page.evaluate(() => (location.hash = "#/runs/r0002"));
+  await says(page, "#run-wrong", "1 of 1 element failed: [0]");
+  await says(page, "#run-wrong", "a retry is not possible");
+  assert.equal(await page.$eval("#retry", (it) => it.hidden), true);
   await close(page);
 }));
 

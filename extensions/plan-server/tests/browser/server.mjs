@@ -289,7 +289,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
 
 await test("the server, several runs at once", () => served(async (server) => {
   const { origin, hash } = new URL(server.url);
-  const begin = async (name, step, approve) => (await fetch(`${origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${hash.slice("#token=".length)}`, "Content-Type": "application/json" }, body: JSON.stringify({ text: JSON.stringify([step]), name, approve }) })).json();
+  const begin = async (name, step, approve) => (await fetch(`${origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${hash.slice("#token=".length)}`, "Content-Type": "application/json" }, body: JSON.stringify({ text: JSON.stringify({ name, steps: [{ id: step.id, tool: { name: step.tool }, arguments: { object: step.arguments } }] }), approve }) })).json();
   for (const name of ["b", "c", "a"]) await begin(name, { id: "line", tool: "flaky", arguments: { failures: 1 } }, "none");
   for (const name of ["e", "d"]) await begin(name, { id: "sent", tool: "email_send", arguments: { to: "ada@example.org", subject: name } }, "each");
   const page = await open(server.url, { at: "#/runs?sort=plan" });

@@ -90,7 +90,7 @@ function check(text) {
     step.affects = [...hit];
   }
   const failed = findings.some(({ severity }) => severity === "error");
-  const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`,
+  const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`, mermaid: "flowchart TB\n", dot: "digraph {}\n",
     inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, sources, affects, ...step }) => ({ ...step, affects: affects.slice(0, 100), affects_count: affects.length })), svg: draw(steps) };
   return { dialect: "action-plan", findings, plan, steps };
 }
@@ -151,8 +151,8 @@ export async function start({ page, pace = 120, late = 0 }) {
   const waitsFor = ({ state, questions, waits, waits_for }) => (state !== "waiting" ? null : waits_for ? waits_for : questions.length ? "answer" : waits.length ? "value" : "time");
   const expires = ({ began }) => new Date(Date.parse(began) + 86_400_000).toISOString();
   const told = (run, whole = false) => {
-    const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    const { id, name, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
+    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -299,7 +299,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       return wrong(400, "malformed", "the body is not JSON");
     }
     if (url.pathname === "/api/questions") {
-      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: given, ...rest }) => ({ run: run.id, plan: run.plan, expires: expires(run), ...rest, ...(/not shown$/.test(rest.text) ? {} : { arguments: given }) })));
+      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: given, ...rest }) => ({ run: run.id, name: run.name, plan: run.plan, expires: expires(run), ...rest, ...(/not shown$/.test(rest.text) ? {} : { arguments: given }) })));
       return json(200, { questions, count: questions.length });
     }
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
@@ -317,15 +317,16 @@ export async function start({ page, pace = 120, late = 0 }) {
         : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       const checked = check(given.text);
-      if (given.name) checked.plan.name = given.name;
-      return json(201, { id: begin(given.text, checked, given.inputs, given.approve) });
+      const id = begin(given.text, checked, given.inputs, given.approve);
+      runs.get(id).name = given.name ?? null;
+      return json(201, { id });
     }
     if (url.pathname === "/api/plans") return json(200, { plans: [...new Set([...runs.values()].map(({ plan }) => plan))].sort() });
     if (url.pathname === "/api/runs") {
       const [state, text, before, plan, since, from, to, waits] = ["state", "text", "before", "plan", "since", "from", "to", "waits_for"].map((name) => url.searchParams.get(name));
       const oldest = Math.max(since ? Date.now() - { "1h": 1, "1day": 24, "7days": 168 }[since] * 3_600_000 : -Infinity, from ? Date.parse(from) : -Infinity);
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!waits || waitsFor(run) === waits) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())));
+      const all = [...runs.values()].toReversed().filter((run) => (!waits || waitsFor(run) === waits) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.name, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())));
       const matching = all.filter((run) => !state || run.state === state);
       const sort = url.searchParams.get("sort");
       const keys = { began: ({ began }) => Date.parse(began), took: ({ began, ended }) => (Date.parse(ended) || Date.now()) - Date.parse(began), state: (run) => run.state, plan: ({ plan }) => plan.toLowerCase() };
@@ -335,7 +336,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       const next = rest.length <= limit ? null : key ? String(Number(before ?? 0) + limit) : rest[limit - 1].id;
       const states = {};
       for (const run of all) states[run.state] = (states[run.state] ?? 0) + 1;
-      return json(200, { runs: rest.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, plan, state, began, ended, error, inputs, lists }, waits_for]) => ({ lists: lists ?? [], id, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next, ...(url.searchParams.has("count") ? { count: { least: matching.length, is_exact: true, states } } : {}) });
+      return json(200, { runs: rest.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, name, plan, state, began, ended, error, inputs, lists }, waits_for]) => ({ lists: lists ?? [], id, name, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next, ...(url.searchParams.has("count") ? { count: { least: matching.length, is_exact: true, states } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
     if (!what) {
@@ -352,6 +353,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       response.on("close", () => run.watchers.delete(response));
       return undefined;
     }
+    if (what === "report.md") return answer(200, "text/markdown; charset=utf-8", `## Run ${run.state}\n`);
     if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
     if (what === "questions" && !which) {
       const open = run.questions.filter(({ id }) => given.questions.includes(id));
@@ -379,7 +381,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       run.answer(given.value);
       return json(200, {});
     }
-    if (what === "plan") return json(200, { text: run.text, inputs: run.inputs });
+    if (what === "plan") return json(200, { text: run.text, inputs: run.inputs, printed: `plan ${run.plan}\n${run.text}`, mermaid: "flowchart TB\n", dot: "digraph {}\n" });
     if (what === "again") return json(201, { id: begin(run.text, check(run.text), run.inputs, run.approve) });
     if (what === "cancel" || what === "retry") run.decisions.push({ question: null, path: "", tool: null, decision: what === "cancel" ? what : run.state === "cancelled" ? "resume" : "retry", changed: false, by: given.by ?? null, reason: given.reason || null, at: new Date().toISOString() });
     if (what === "retry") {

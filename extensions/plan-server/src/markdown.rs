@@ -1,0 +1,158 @@
+//! The report of a run as Markdown, for a ticket or a message.
+
+use crate::answer::Text;
+use crate::error::{Path, shortened};
+use crate::report::{Facts, sign};
+use crate::run_json::{has_failed, report, time};
+use crate::runs::{Answer, Shared};
+use crate::undoing::grouped;
+use axum::extract::State as From;
+use axum::response::Response;
+use plan_graph::{Line, Time};
+use plan_runtime::Report;
+use plan_runtime::run::Status;
+use std::fmt::Write;
+
+/// The maximum number of characters of a value.
+const VALUE: usize = 500;
+
+/// `GET /api/runs/{id}/report.md`.
+pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
+    let run = id.clone();
+    state
+        .look(&run, move |state| {
+            let report = report(state, &id, false)?;
+            let facts = Facts::of(state, state.summary(&id)?, &report)?;
+            let mut text = head(&facts);
+            text += &steps(&report);
+            let answers = state.decisions.of_run(&id);
+            let answers = answers.iter().map(|it| {
+                let because = it.reason.as_ref();
+                let because = because.map(|it| format!(", because {}", code(it)));
+                let because = because.unwrap_or_default();
+                let of = if it.path.is_empty() {
+                    "the run"
+                } else {
+                    &it.path
+                };
+                format!(
+                    "{}: {} by {} at {}{because}",
+                    code(of),
+                    it.done(),
+                    code(it.by()),
+                    it.at
+                )
+            });
+            text += &list("Answers of people", answers);
+            let text = Text::of(&state.answers, text.into_bytes())?;
+            Ok(text.response("text/markdown; charset=utf-8"))
+        })
+        .await
+}
+
+/// Returns a text as code on one line, so that no character in the text has a meaning in Markdown.
+fn code(text: &str) -> String {
+    let text = Line(shortened(text, VALUE)).to_string();
+    let longest = text.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or_default() + 1);
+    let space = if text.is_empty() || text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// Returns a row of a table.
+fn row<const N: usize>(cells: [String; N]) -> String {
+    let cells = cells.map(|cell| cell.replace('|', r"\|"));
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn list(title: &str, items: impl Iterator<Item = String>) -> String {
+    let items: String = items.map(|item| format!("- {item}\n")).collect();
+    match &*items {
+        "" => String::new(),
+        items => format!("\n### {title}\n\n{items}"),
+    }
+}
+
+/// Returns the state, the error, the names, the times and the inputs of a run, and the effects that remain.
+fn head(facts: &Facts) -> String {
+    let (run, (_, sign)) = (&facts.run, sign(facts.state));
+    let mut text = format!("## {sign} Run {}\n\n", facts.state);
+    if let Some(error) = &facts.error {
+        let _ = writeln!(text, "**Error:** {}\n", code(error));
+    }
+    text += "| | |\n|---|---|\n";
+    let name = facts
+        .name
+        .iter()
+        .map(|name| ("Name".to_owned(), code(name)));
+    let ended = run.ended.into_iter().flat_map(|ended| {
+        let took = ended.duration_since(run.began).unwrap_or_default();
+        [("Ended", time(ended)), ("Took", Time(took).to_string())]
+    });
+    let ended = ended.map(|(name, value)| (name.to_owned(), value));
+    let inputs = facts.inputs.as_object().into_iter().flatten();
+    let inputs =
+        inputs.map(|(name, value)| (format!("Input {}", code(name)), code(&value.to_string())));
+    let began = [
+        ("Run", code(&run.id)),
+        ("Plan", code(&run.plan)),
+        ("Began", time(run.began)),
+    ];
+    let began = began.map(|(name, value)| (name.to_owned(), value));
+    for (name, value) in name.chain(began).chain(ended).chain(inputs) {
+        text += &row([name, value]);
+    }
+    let undone = facts.undone.iter();
+    let undone = undone.map(|it| {
+        format!(
+            "{} undoes {}: {}",
+            code(&it.path),
+            code(&it.undoes),
+            it.status
+        )
+    });
+    text += &list("Undone", undone);
+    text += &list(
+        "Not undone",
+        grouped(&facts.remains).into_iter().map(|it| code(&it)),
+    );
+    text
+}
+
+fn steps(report: &Report) -> String {
+    let mut text = "\n### Steps\n\n| step | tool | status | calls | took | error |\n|---|---|---|---|---|---|\n".to_owned();
+    for step in report.steps() {
+        let took = step.duration().map(|took| Time(took).to_string());
+        let error = match step.status() {
+            Status::Blocked { by, .. } => Some(has_failed(by)),
+            _ => step.error().map(ToString::to_string),
+        };
+        let code_or_empty = |text: Option<&str>| text.map(code).unwrap_or_default();
+        text += &row([
+            code(step.id()),
+            code_or_empty(step.tool()),
+            step.status().name().to_owned(),
+            step.attempts().len().to_string(),
+            took.unwrap_or_default(),
+            code_or_empty(error.as_deref()),
+        ]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, row};
+
+    #[test]
+    fn no_text_has_a_meaning_in_markdown() {
+        assert_eq!(code("a\n# b\u{202e}"), r"`a\n# b\u{202e}`");
+        assert_eq!(code("x ``` <b>"), "````x ``` <b>````");
+        assert_eq!(code("`a`"), "`` `a` ``");
+        assert_eq!(row([code("a|b"), String::new()]), "| `a\\|b` |  |\n");
+    }
+}
