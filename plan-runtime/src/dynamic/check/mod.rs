@@ -153,9 +153,9 @@ fn check_steps(
 /// Returns the problems of arguments that do not fit a schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
     let work = Work::for_values(values(arguments));
-    let fit = ValueCheck::new(tool, 0..0, false, &work);
+    let mut fit = ValueCheck::new(tool, 0..0, false, &work);
     let takes = Type::of(schema, &work);
-    match fit.problems(CheckedValue::Json(arguments), &takes, true) {
+    match fit.in_call(CheckedValue::Json(arguments), &takes) {
         Ok(problems) => problems.into_messages(),
         Err(why) => vec![unchecked(tool, &why)],
     }
@@ -416,7 +416,7 @@ impl<'a> Checker<'a, '_> {
         let takes = Type::of(schema, self.known.work);
         let mut fit = ValueCheck::new(&tool.name, place.clone(), true, self.known.work);
         fit.arguments = self.known.place(at);
-        let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
+        let problems = fit.in_call(arguments, &takes).and_then(|problems| {
             if self.known.has_untyped() {
                 fit.inputs(arguments, &takes, self.inputs)?;
             }
