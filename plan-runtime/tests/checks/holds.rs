@@ -406,6 +406,84 @@ fn inputs_that_fail_before_the_start() {
 }
 
 #[test]
+fn a_value_of_an_input_that_an_argument_does_not_accept() {
+    let part = object(
+        &json!({"n": {"type": "integer"}, "s": {"type": "string"}}),
+        &["n"],
+    );
+    let x = |schema: Value| {
+        object(
+            &json!({"x": schema, "list": {"type": "array", "items": {"enum": ["a", "b"]}}}),
+            &[],
+        )
+    };
+    let color = json!({"enum": ["red", "green"]});
+    let short = json!({"type": "string", "maxLength": 3});
+    let tools = [("color", x(color)), ("part", x(part)), ("short", x(short))];
+    let toolbox = toolbox(&[], &tools);
+    let given = json!({"reference": {"input": "v", "pointer": ""}});
+    let call = |tool: &str, arguments: Value| json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": arguments}});
+    let calls = |tool: &str| call(tool, json!({"x": given}));
+    let start = |step: Value, value: &Value| {
+        let plan = json!({"name": "p", "inputs": [{"name": "v", "type": "Value"}], "steps": [step], "output": {}});
+        let plan: plan_runtime::Plan = serde_json::from_value(plan).unwrap();
+        let run = smol::block_on(toolbox.run(&plan, json!({"v": value}), &()));
+        run.map_or_else(|it| it.to_string(), |_| String::new())
+    };
+    for (step, value, message) in [
+        (calls("color"), json!("red"), ""),
+        (
+            calls("color"),
+            json!("blue"),
+            "must be one of `red`, `green` (argument `x` of `color`)",
+        ),
+        (calls("color"), json!(null), ""),
+        (calls("part"), json!({"n": 1, "s": null}), ""),
+        (
+            calls("part"),
+            json!({"n": "1"}),
+            "does not fit (argument `x` of `part`)",
+        ),
+        (
+            calls("part"),
+            json!("secret"),
+            "is a string, but must be an object (argument `x` of `part`)",
+        ),
+        (
+            calls("short"),
+            json!("secret"),
+            "must have at most 3 characters (argument `x` of `short`)",
+        ),
+        (
+            call("color", json!({"list": ["a", given]})),
+            json!("c"),
+            "must be one of `a`, `b` (argument `list[1]` of `color`)",
+        ),
+    ] {
+        let message = match message {
+            "" => String::new(),
+            why => format!("plan `p` cannot start: the input `v` {why}"),
+        };
+        assert_eq!(start(step.clone(), &value), message, "{value}");
+        // The value passes through a block.
+        let mut inner = step.clone();
+        inner["arguments"] =
+            serde_json::from_str(&step["arguments"].to_string().replace(r#""v""#, r#""w""#))
+                .unwrap();
+        let block = json!({"inputs": {"w": given}, "steps": [inner]});
+        assert_eq!(
+            start(json!({"id": "k", "block": block}), &value),
+            message,
+            "{value}"
+        );
+        // A step that may not run, or whose failure does not fail the plan, is not compared.
+        let mut optional = step.clone();
+        optional["policy"] = json!({"optional": "whole"});
+        assert_eq!(start(optional, &value), "", "{value}");
+    }
+}
+
+#[test]
 fn a_number_with_a_fraction_of_zero_is_no_integer_of_rust() {
     let take = || Toolbox::<()>::new().with_fn(Contract::new("take"), |it| async { Ok(it) });
     let text = |of: &str| {

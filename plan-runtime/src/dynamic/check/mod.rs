@@ -30,6 +30,7 @@
 //! | `checked_value.rs`, `value/`, `reference.rs`, `left_out.rs` | the check that a literal, a reference or a merged object fits its position |
 //! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
 //! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
+//! | `whole_input.rs` | the check of the values of inputs before a run |
 //! | `text.rs`, `list.rs` | formatted strings, the list of a `for` |
 //! | `unused.rs`, `unordered.rs` | unused outputs, effects that do not wait for a check |
 //! | `instead.rs`, `narrow.rs` | help in the dialect of the document |
@@ -57,6 +58,7 @@ mod unordered;
 mod unresolved;
 mod unused;
 mod value;
+mod whole_input;
 
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Help, Note, Notes};
@@ -80,6 +82,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 use value::ValueCheck;
+pub(super) use whole_input::unfit;
 
 /// Checks a plan against the contracts of its tools. The type of an input without a stated type follows from its uses.
 pub(super) fn check(
