@@ -26,7 +26,7 @@ pub(super) fn ready(
 ) -> Result<Vec<StoredValue>, Vec<String>> {
     let mut mistakes = Vec::new();
     let inputs = match encode(inputs) {
-        Ok(inputs) => read_inputs(plan, inputs, &mut mistakes),
+        Ok(inputs) => read_inputs(plan, inputs, contracts, &mut mistakes),
         Err(error) => {
             mistakes.push(format!("the inputs cannot be encoded: {error}"));
             Vec::new()
@@ -45,7 +45,12 @@ pub(super) fn ready(
     }
 }
 
-fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<StoredValue> {
+fn read_inputs(
+    plan: &Plan,
+    inputs: Value,
+    contracts: &Contracts,
+    mistakes: &mut Vec<String>,
+) -> Vec<StoredValue> {
     let mut given = match inputs {
         Value::Object(members) => members,
         Value::Null => Map::new(),
@@ -55,11 +60,14 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<St
             return Vec::new();
         }
     };
+    let values = plan.inputs.iter().enumerate();
+    let values = values.map(|(at, input)| Some((at, given.get(&*input.name)?)));
+    let mut unfit = super::check::unfit(plan, &values.collect::<Vec<_>>(), contracts);
     let mut inputs = Vec::with_capacity(plan.inputs.len());
-    for input in &plan.inputs {
+    for (at, input) in plan.inputs.iter().enumerate() {
         match given.remove(&*input.name) {
             Some(value) => {
-                if let Some(misfit) = misfit(input, &value) {
+                if let Some(misfit) = misfit(input, &value).or_else(|| unfit.remove(&at)) {
                     mistakes.push(format!("the input `{}` {misfit}", input.name));
                 }
                 inputs.push(StoredValue::json(value));

@@ -1,5 +1,6 @@
 //! The largest size of a document.
 
+use crate::plan::depth::DEEPEST_VALUE;
 use std::time::Duration;
 
 /// The limits of a reader, which refuses larger documents to protect the memory and the stack.
@@ -55,6 +56,21 @@ impl DocumentLimits {
         attempts: 10_000,
         time: Duration::from_secs(365 * 24 * 60 * 60),
         findings: 256,
+    };
+
+    /// The limits for a plan in memory, which needs only the limit that protects the stack.
+    pub(super) const OF_PLANS: Self = Self {
+        bytes: usize::MAX,
+        steps: usize::MAX,
+        depth: DEEPEST_VALUE,
+        string: usize::MAX,
+        name: usize::MAX,
+        values: usize::MAX,
+        inputs: usize::MAX,
+        references: usize::MAX,
+        attempts: u32::MAX,
+        time: Duration::MAX,
+        findings: Self::DEFAULT.findings,
     };
 
     setters! {

@@ -8,7 +8,7 @@ use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, DocumentLimits, Profile, bytes, check, source};
 use crate::Plan;
-use crate::plan::{Checked, Executable, Graph};
+use crate::plan::{Checked, Executable, Graph, Origin};
 use std::sync::OnceLock;
 
 /// Reads plans from JSON.
@@ -38,12 +38,23 @@ pub struct Reader<'c> {
     limits: DocumentLimits,
     name: Option<String>,
     tools: Option<&'c Contracts>,
+    origin: Origin,
 }
 
 impl Reader<'_> {
     /// Creates a reader that recognizes the dialect.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a reader of plans that are already plans in memory, as plan JSON.
+    pub(super) fn of_plans() -> Self {
+        Self {
+            dialect: Some(Dialect::PlanJson),
+            limits: DocumentLimits::OF_PLANS,
+            origin: Origin::Recorded,
+            ..Self::default()
+        }
     }
 
     /// Restricts the reader to this dialect.
@@ -116,6 +127,7 @@ impl Reader<'_> {
             profile: self.profile,
             limits: self.limits,
             name: self.name,
+            origin: self.origin,
         }
     }
 
@@ -254,6 +266,7 @@ impl Reader<'_> {
         };
         let syntax = dialect.rules().syntax;
         let mut reader = PlanReader::new((dialect, syntax), self.profile, self.limits);
+        reader.origin = self.origin;
         inputs::expect(&mut reader, node);
         reader.allow_values(text.len());
         let plan = syntax.document(&mut reader, node);

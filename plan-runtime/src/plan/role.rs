@@ -45,9 +45,10 @@ pub enum Role {
 }
 
 /// The origin of a plan, which determines if orders and policies without an effect are errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The author can still change the plan.
+    #[default]
     Written,
     /// The plan may be in a journal, where an older version accepted the order or the policy.
     Recorded,

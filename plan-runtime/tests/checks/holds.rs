@@ -117,6 +117,54 @@ fn forms_accept_a_merged_object_together() {
 }
 
 #[test]
+fn a_form_accepts_a_merged_object_and_its_named_members() {
+    let form = |kind: &str| {
+        let kind = json!({"type": kind});
+        object(&json!({"a": kind, "b": kind}), &["b"])
+    };
+    let all = object(&json!({"b": {"type": "string"}}), &["b"]);
+    let output = object(
+        &json!({"all": all, "five": object(&json!({"a": {"type": "integer"}}), &["a"]), "n": {"type": ["string", "null"]}}),
+        &["all", "five", "n"],
+    );
+    let forms = json!({"anyOf": [form("string"), form("integer")]});
+    let toolbox = toolbox(
+        &[("find", output)],
+        &[("take", forms), ("one", form("string"))],
+    );
+    let part = |pointer: &str| json!({"reference": {"step": "a", "pointer": pointer}});
+    let integer = json!({"object": {"a": 5}});
+    for (parts, expected) in [
+        (json!([part("/all"), {"object": {"a": "x"}}]), ""),
+        (json!([part("/all"), {"object": {"a": null}}]), ""),
+        (json!([part("/all"), {"object": {"a": part("/n")}}]), ""),
+        (
+            json!([part("/all"), integer]),
+            "wrong-type: the merged object does not fit the arguments: its `a` is an integer, but must be a string",
+        ),
+        (
+            json!([part("/all"), part("/five"), {"object": {"a": part("/n")}}]),
+            "wrong-type: the merged object does not fit the arguments: its `a` may be an integer, but must be a string",
+        ),
+    ] {
+        let text = merged(&parts);
+        assert_eq!(
+            findings(toolbox.read(&text)).join("\n"),
+            expected,
+            "{parts}"
+        );
+    }
+    let parts = json!([part("/all"), part("/five"), {"object": {"a": part("/n")}}]);
+    let text = merged(&parts).replace(r#""take""#, r#""one""#);
+    assert_eq!(
+        findings(toolbox.read(&text)),
+        [
+            "wrong-type: the merged object does not fit the arguments: its `a` may be an integer, but must be a string"
+        ]
+    );
+}
+
+#[test]
 fn a_required_member_that_properties_does_not_list() {
     let one = json!({"type": "object", "properties": {"a": {}}, "required": ["a", "b"]});
     let string = object(&json!({"x": {"type": "string"}}), &["x"]);
@@ -168,6 +216,61 @@ fn null_inside_of_a_reference_remains() {
         let call = r#"{"id": "b", "tool": "take", "arguments": {"p": {"x": "$ref:a.x"}}}"#;
         assert_eq!(findings(toolbox.read(&after_find(call))), [""; 0]);
     }
+}
+
+#[test]
+fn null_is_left_out_of_all_forms_or_remains() {
+    let (string, integer) = (json!({"type": "string"}), json!({"type": "integer"}));
+    let form = |kind: &str, a: &Value, required: &[&str]| {
+        let kind = json!({"const": kind});
+        let required: Vec<&str> = required.iter().copied().chain(["kind"]).collect();
+        object(&json!({"kind": kind, "a": a}), &required)
+    };
+    let takes = |forms: &[Value]| object(&json!({"p": {"anyOf": forms}}), &["p"]);
+    let optional = form("x", &string, &[]);
+    let find = object(&json!({"a": {"type": ["string", "null"]}}), &["a"]);
+    let either = json!({"type": ["integer", "null"]});
+    for (forms, is_left_out) in [
+        ([optional.clone(), form("y", &integer, &[])], true),
+        // The tag selects the form.
+        ([optional.clone(), form("y", &integer, &["a"])], true),
+        ([optional.clone(), form("x", &integer, &["a"])], false),
+        ([optional.clone(), form("x", &either, &[])], false),
+    ] {
+        let toolbox = toolbox(&[("find", find.clone())], &[("take", takes(&forms))]);
+        let call =
+            r#"{"id": "b", "tool": "take", "arguments": {"p": {"kind": "x", "a": "$ref:a.a"}}}"#;
+        let found = findings(toolbox.read(&after_find(call)));
+        assert_eq!(found.is_empty(), is_left_out, "{forms:?}\n{found:?}");
+    }
+}
+
+#[test]
+fn null_in_a_value_that_is_no_argument_remains() {
+    let takes = object(
+        &json!({"p": object(&json!({"x": {"type": "string"}}), &[])}),
+        &[],
+    );
+    let output = json!({"enum": [{"x": null}]});
+    let tools = toolbox(&[("find", output)], &[("take", takes.clone())]);
+    let call = r#"{"id": "b", "tool": "take", "arguments": {"p": "$ref:a"}}"#;
+    let found = findings(tools.read(&after_find(call))).join("\n");
+    assert_eq!(
+        found,
+        "wrong-type: the value of `$ref:a` does not fit argument `p`: it may be `{\"x\":null}`, which is not accepted"
+    );
+    let output = object(&json!({"x": object(&json!({}), &[])}), &[]);
+    let tools = toolbox(&[("find", output)], &[("take", takes)]);
+    let path = json!([{"token": "x", "absent": {"default": {"x": null}}}]);
+    let text = json!({"name": "p", "inputs": [], "output": {}, "steps": [
+        {"id": "a", "tool": {"name": "find"}},
+        {"id": "b", "tool": {"name": "take"}, "arguments": {"object": {"p": {"reference": {"step": "a", "path": path}}}}},
+    ]});
+    let found = findings(tools.read(&text.to_string())).join("\n");
+    assert_eq!(
+        found,
+        "wrong-type: if `x` is missing, argument `p.x` is null, but must be a string"
+    );
 }
 
 #[test]
@@ -299,6 +402,84 @@ fn inputs_that_fail_before_the_start() {
                 assert!(why.contains("cannot start: the input `x`"), "{why}");
             }
         }
+    }
+}
+
+#[test]
+fn a_value_of_an_input_that_an_argument_does_not_accept() {
+    let part = object(
+        &json!({"n": {"type": "integer"}, "s": {"type": "string"}}),
+        &["n"],
+    );
+    let x = |schema: Value| {
+        object(
+            &json!({"x": schema, "list": {"type": "array", "items": {"enum": ["a", "b"]}}}),
+            &[],
+        )
+    };
+    let color = json!({"enum": ["red", "green"]});
+    let short = json!({"type": "string", "maxLength": 3});
+    let tools = [("color", x(color)), ("part", x(part)), ("short", x(short))];
+    let toolbox = toolbox(&[], &tools);
+    let given = json!({"reference": {"input": "v", "pointer": ""}});
+    let call = |tool: &str, arguments: Value| json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": arguments}});
+    let calls = |tool: &str| call(tool, json!({"x": given}));
+    let start = |step: Value, value: &Value| {
+        let plan = json!({"name": "p", "inputs": [{"name": "v", "type": "Value"}], "steps": [step], "output": {}});
+        let plan: plan_runtime::Plan = serde_json::from_value(plan).unwrap();
+        let run = smol::block_on(toolbox.run(&plan, json!({"v": value}), &()));
+        run.map_or_else(|it| it.to_string(), |_| String::new())
+    };
+    for (step, value, message) in [
+        (calls("color"), json!("red"), ""),
+        (
+            calls("color"),
+            json!("blue"),
+            "must be one of `red`, `green` (argument `x` of `color`)",
+        ),
+        (calls("color"), json!(null), ""),
+        (calls("part"), json!({"n": 1, "s": null}), ""),
+        (
+            calls("part"),
+            json!({"n": "1"}),
+            "does not fit (argument `x` of `part`)",
+        ),
+        (
+            calls("part"),
+            json!("secret"),
+            "is a string, but must be an object (argument `x` of `part`)",
+        ),
+        (
+            calls("short"),
+            json!("secret"),
+            "must have at most 3 characters (argument `x` of `short`)",
+        ),
+        (
+            call("color", json!({"list": ["a", given]})),
+            json!("c"),
+            "must be one of `a`, `b` (argument `list[1]` of `color`)",
+        ),
+    ] {
+        let message = match message {
+            "" => String::new(),
+            why => format!("plan `p` cannot start: the input `v` {why}"),
+        };
+        assert_eq!(start(step.clone(), &value), message, "{value}");
+        // The value passes through a block.
+        let mut inner = step.clone();
+        inner["arguments"] =
+            serde_json::from_str(&step["arguments"].to_string().replace(r#""v""#, r#""w""#))
+                .unwrap();
+        let block = json!({"inputs": {"w": given}, "steps": [inner]});
+        assert_eq!(
+            start(json!({"id": "k", "block": block}), &value),
+            message,
+            "{value}"
+        );
+        // A step that may not run, or whose failure does not fail the plan, is not compared.
+        let mut optional = step.clone();
+        optional["policy"] = json!({"optional": "whole"});
+        assert_eq!(start(optional, &value), "", "{value}");
     }
 }
 

@@ -1,7 +1,11 @@
 //! Plans as a whole: unused outputs, needless dependencies, inputs, and the time of a check.
 
 use crate::checks::{action, blueprint, check, read, read_with, tool, tool_out, tools};
-use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Profile, Reader, Severity};
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{
+    Code, Contract, Contracts, Findings, Profile, Reader, Severity, Toolbox,
+};
+use plan_runtime::plan::{Action, Reference, Source, Step, Template};
 use serde_json::json;
 
 #[test]
@@ -414,4 +418,37 @@ fn a_value_from_outside_is_of_its_type() {
         }
     }
     assert!(wrong > 20, "{wrong}");
+}
+#[test]
+fn a_plan_without_text_is_checked() {
+    let schema =
+        json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
+    let send = Contract::new("send").arguments(schema);
+    let toolbox = Toolbox::<()>::new().with_fn(send, |given| async { Ok(given) });
+    let check = |to: Template| {
+        let step = Step::new("sent", Action::call("send", Template::object([("to", to)])));
+        let mut plan = Plan::new("p");
+        plan.steps = vec![step];
+        toolbox.check(&plan)
+    };
+    assert_eq!(check("a".into()).to_string(), "");
+    let findings = check(Template::Bool(true));
+    assert_eq!(findings.len(), 1);
+    assert_eq!(
+        findings[0].message,
+        "argument `to` is true, but must be a string"
+    );
+    assert_eq!(&findings.text()[findings[0].label.span.clone()], "true");
+    let findings = check(Reference::new(Source::Step(7)).into());
+    assert_eq!(
+        findings[0].message,
+        "the plan cannot be written as JSON: the plan has no Step(7)"
+    );
+    // An older version may have recorded a policy without an effect.
+    let round = json!({"steps": [{"id": "k", "value": 1}], "value": 1, "while": false});
+    let policy = json!({"at_most": 2, "concurrency": 2});
+    let text = json!({"name": "p", "steps": [{"id": "a", "loop": round, "policy": policy}]});
+    let plan = serde_json::from_value(text.clone()).unwrap();
+    assert_eq!(toolbox.check(&plan).to_string(), "");
+    assert!(read(&text.to_string()).has_errors());
 }

@@ -1,5 +1,6 @@
 //! Checked values: a template with places and references, or JSON.
 
+use super::left_out::{Shown, shown};
 use super::outputs::KnownOutputs;
 use super::path::Given;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
@@ -125,6 +126,39 @@ impl<'a> CheckedValue<'a> {
     pub(super) fn may_be_input(&self) -> bool {
         use Template::{List, Object, Reference};
         matches!(self, Self::Template(Reference(_) | List(_) | Object(_), ..))
+    }
+
+    /// Returns `true` for null and for a reference.
+    pub(super) fn may_be_null(&self) -> bool {
+        use Template::{Null, Reference};
+        matches!(
+            self,
+            Self::Template(Null | Reference(_), ..) | Self::Json(Value::Null)
+        )
+    }
+
+    /// Returns the kinds of the value, as a run knows them before the call.
+    pub(super) fn shown(&self) -> Shown {
+        match self {
+            Self::Template(template, ..) => shown(template),
+            Self::Json(value) => (Types::of(value), self.scalar()),
+        }
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(
+            self,
+            Self::Template(Template::List(_), ..) | Self::Json(Value::Array(_))
+        )
+    }
+
+    /// Returns `true` for a list and for an object.
+    pub(super) fn has_parts(&self) -> bool {
+        let is_object = matches!(
+            self,
+            Self::Template(Template::Object(_), ..) | Self::Json(Value::Object(_))
+        );
+        is_object || self.is_list()
     }
 
     /// Returns the elements of a list, or the parts of another template.

@@ -234,7 +234,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 return Given::typed(Type::tuple(elements));
             }
             Template::Object(entries) => {
-                return Given::typed(self.of_entries(entries, &|it| it.in_value()));
+                return Given::typed(self.of_entries(entries, &|_, it| (it.in_value(), false)));
             }
             Template::Bool(_) | Template::Number(_) | Template::String(_) => {
                 let mut room = usize::MAX;
@@ -256,18 +256,21 @@ impl<'a, 'c> Outputs<'a, 'c> {
         Given::typed(Type::plain(types))
     }
 
-    /// Returns the type of an object whose named members have these types.
+    /// Returns the type of an object whose named members have these types. With `true`, a null member is left out, so an earlier part may have the member.
     pub(super) fn of_entries(
         &self,
         entries: &'a [Entry],
-        named: &dyn Fn(Given<'a>) -> Type<'a>,
+        named: &dyn Fn(&'a Template, Given<'a>) -> (Type<'a>, bool),
     ) -> Type<'a> {
         let (mut parts, mut members) = (Vec::new(), Vec::new());
         let mut cost = 0;
         for entry in entries {
             let value = self.of_template(&entry.value);
             let value = match &entry.key {
-                Key::Name(_) => named(value),
+                Key::Name(name) => match named(&entry.value, value) {
+                    (value, true) => value.present().or(Type::merged(&parts).member(name)),
+                    (value, false) => value,
+                },
                 Key::Flattened => value.in_value(),
                 Key::Inner => return Type::any(),
             };
@@ -276,6 +279,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 return Type::plain(Types::OBJECT);
             }
             match &entry.key {
+                Key::Name(_) if value.forms().is_empty() => {}
                 Key::Name(name) => members.push((name.as_str(), value)),
                 _ => parts.extend([Type::members(take(&mut members)), value]),
             }

@@ -30,6 +30,7 @@
 //! | `checked_value.rs`, `value/`, `reference.rs`, `left_out.rs` | the check that a literal, a reference or a merged object fits its position |
 //! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
 //! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
+//! | `whole_input.rs` | the check of the values of inputs before a run |
 //! | `text.rs`, `list.rs` | formatted strings, the list of a `for` |
 //! | `unused.rs`, `unordered.rs` | unused outputs, effects that do not wait for a check |
 //! | `instead.rs`, `narrow.rs` | help in the dialect of the document |
@@ -57,6 +58,7 @@ mod unordered;
 mod unresolved;
 mod unused;
 mod value;
+mod whole_input;
 
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Help, Note, Notes};
@@ -80,6 +82,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 use value::ValueCheck;
+pub(super) use whole_input::unfit;
 
 /// Checks a plan against the contracts of its tools. The type of an input without a stated type follows from its uses.
 pub(super) fn check(
@@ -153,9 +156,9 @@ fn check_steps(
 /// Returns the problems of arguments that do not fit a schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
     let work = Work::for_values(values(arguments));
-    let fit = ValueCheck::new(tool, 0..0, false, &work);
+    let mut fit = ValueCheck::new(tool, 0..0, false, &work);
     let takes = Type::of(schema, &work);
-    match fit.problems(CheckedValue::Json(arguments), &takes, true) {
+    match fit.in_call(CheckedValue::Json(arguments), &takes) {
         Ok(problems) => problems.into_messages(),
         Err(why) => vec![unchecked(tool, &why)],
     }
@@ -416,7 +419,7 @@ impl<'a> Checker<'a, '_> {
         let takes = Type::of(schema, self.known.work);
         let mut fit = ValueCheck::new(&tool.name, place.clone(), true, self.known.work);
         fit.arguments = self.known.place(at);
-        let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
+        let problems = fit.in_call(arguments, &takes).and_then(|problems| {
             if self.known.has_untyped() {
                 fit.inputs(arguments, &takes, self.inputs)?;
             }

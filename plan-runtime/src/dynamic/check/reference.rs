@@ -186,7 +186,7 @@ impl Passed<'_> {
         let narrowed = || self.narrowed(mismatch);
         let note = |code, message: String| Note::error(code, self.place(), message);
         match (&*mismatch.place, &mismatch.reason) {
-            ("", Reason::Value { .. } | Reason::Listed(_)) => {
+            ("", Reason::Value { .. } | Reason::Listed(_)) if !values(takes).is_empty() => {
                 let is = match &mismatch.reason {
                     Reason::Value { value, always } => {
                         let value = short(&value.to_string());

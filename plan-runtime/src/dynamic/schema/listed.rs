@@ -93,8 +93,7 @@ impl Inclusion<'_> {
                     let fits = match form.property(name) {
                         Property::Type(ty) => {
                             self.work.spend(1 + ty.known()?.cost())?;
-                            let is_left_out = member.is_null() && !required.contains(&&**name);
-                            is_left_out || self.value(member, &ty)?
+                            self.value(member, &ty)?
                         }
                         Property::Closed => false,
                         Property::Open | Property::Unlisted => true,

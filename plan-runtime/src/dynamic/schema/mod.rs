@@ -501,6 +501,19 @@ impl<'a> Type<'a> {
         (!all.forms.is_empty()).then_some(all)
     }
 
+    /// Returns the type of a member where the member is present; any value for a member that no schema describes.
+    pub(super) fn member(&self, name: &str) -> Self {
+        let mut all = Self::none();
+        for form in &self.forms {
+            match form.property(name) {
+                Property::Type(member) => all = all.or(member),
+                Property::Closed | Property::Unlisted => {}
+                Property::Open => return Self::any(),
+            }
+        }
+        all
+    }
+
     /// `a list of strings`, `an integer or null`.
     pub(super) fn words(&self) -> String {
         let types = self.types();

@@ -5,11 +5,12 @@ mod run;
 mod validated;
 
 use super::contract::{Contract, Contracts};
-use super::{Document, Findings, Reader, check};
+use super::finding::{Note, Notes};
+use super::{Code, Document, Findings, Reader, check};
 use crate::print::{MessageName, visibly};
 use crate::run::start::{Request, Started};
 use crate::run::{CalledPlan, Throttle, allows};
-use crate::{Call, Result};
+use crate::{Call, Plan, Result};
 use serde_json::Value;
 use std::fmt;
 use std::future::Future;
@@ -545,6 +546,35 @@ impl<App: ?Sized> Toolbox<App> {
     /// Returns all findings, if at least one is an error.
     pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> std::result::Result<Document<'t>, Findings> {
         Reader::new().tools(&self.contracts).read_slice(bytes)
+    }
+
+    /// Checks a plan against the contracts of these tools, as [`read`](Self::read) does. Use this method for a plan that a web framework deserialized, or that you built in Rust.
+    ///
+    /// The method writes the plan as plan JSON. The positions of the findings are in this JSON, which [`Findings::text`] returns.
+    ///
+    /// ```
+    /// # use plan_runtime::{Plan, Result, dynamic::Toolbox, plan::{Action, Step, Template}, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let toolbox = Toolbox::<()>::new().with::<Double>();
+    /// let mut plan = Plan::new("p");
+    /// plan.steps = vec![Step::new("twice", Action::call("duoble", Template::object([])))];
+    ///
+    /// let findings = toolbox.check(&plan);
+    /// assert!(findings.has_errors());
+    /// assert_eq!(findings[0].message, "there is no tool `duoble`");
+    /// ```
+    pub fn check(&self, plan: &Plan) -> Findings {
+        let text = match serde_json::to_string(plan) {
+            Ok(text) => text,
+            Err(error) => {
+                let message = format!("the plan cannot be written as JSON: {error}");
+                let mut notes = Notes::default();
+                notes.push(Note::error(Code::WrongKind, 0..0, message));
+                return notes.into_findings("");
+            }
+        };
+        let read = Reader::of_plans().tools(&self.contracts).read(&text);
+        read.map_or_else(|findings| findings, |it| it.warnings().clone())
     }
 
     pub(crate) fn throttle_of_all(&self) -> &Throttle {

@@ -17,7 +17,21 @@ impl ValueCheck<'_> {
         let CheckedValue::Template(Template::Object(entries), _, known) = item else {
             return Ok(Notes::default());
         };
-        let given = known.of_entries(entries, &|_| Type::trusted());
+        // The named members fit a form each, but perhaps not the form of the merged parts.
+        let objects = takes
+            .forms()
+            .iter()
+            .filter(|it| it.types().overlaps(Types::OBJECT));
+        let is_one = objects.count() == 1;
+        let given = known.of_entries(entries, &|template, given| {
+            let is_known = !is_one && given.mixed.is_none() && !known.has_untyped_in(template);
+            let ty = if is_known {
+                given.in_value()
+            } else {
+                Type::trusted()
+            };
+            (ty, self.is_left_out(std::ptr::from_ref(template).addr()))
+        });
         if given.beyond().is_some() {
             return Ok(Notes::default());
         }

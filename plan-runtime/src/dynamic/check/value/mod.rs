@@ -5,6 +5,7 @@ mod message;
 
 use super::checked_value::{CheckedValue, ValueKind};
 use super::input::Inputs;
+use super::left_out::left_out;
 use super::outputs::KnownReference;
 use super::path::Given;
 use crate::dynamic::finding::{Note, Notes};
@@ -17,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Maximum number of lists and objects whose problems are cached.
 const MOST_REMEMBERED: usize = 4096;
@@ -40,6 +42,8 @@ pub(super) struct ValueCheck<'t> {
     pub(super) place: RefCell<String>,
     /// The number of enclosing values with several forms.
     choices: Cell<usize>,
+    /// The keys of the values that a call omits if they are null.
+    left_out: Rc<[usize]>,
     /// The problems of values inside of such choices.
     seen: RefCell<HashMap<Seen, Notes>>,
 }
@@ -74,14 +78,31 @@ impl<'t> ValueCheck<'t> {
             quiet: false,
             place: RefCell::default(),
             choices: Cell::new(0),
+            left_out: Rc::default(),
             seen: RefCell::default(),
         }
+    }
+
+    /// Returns the problems of the arguments of a call, which omits some null values.
+    pub(super) fn in_call(
+        &mut self,
+        item: CheckedValue<'_>,
+        takes: &Type<'_>,
+    ) -> Result<Notes, TooMuchWork> {
+        self.left_out = left_out(item, takes).into();
+        self.problems(item, takes, true)
+    }
+
+    /// Returns `true` for the key of a value that the call omits if the value is null.
+    fn is_left_out(&self, key: usize) -> bool {
+        self.left_out.binary_search(&key).is_ok()
     }
 
     /// Returns `true` if a suggested value fits.
     fn fits(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<bool, TooMuchWork> {
         let fit = Self {
             quiet: true,
+            left_out: Rc::clone(&self.left_out),
             ..Self::new(self.tool, 0..0, self.guesses, self.work)
         };
         Ok(fit.problems(item, takes, true)?.is_empty())
@@ -148,7 +169,6 @@ impl<'t> ValueCheck<'t> {
                 let problem = passed.problem(required)?;
                 return Ok(problem.map(Notes::from).unwrap_or_default());
             }
-            // Null for an optional member is equivalent to a missing member.
             ValueKind::Null if !required => return Ok(Notes::default()),
             ValueKind::String(text) => {
                 self.work.spend(text.len() / 64)?;
@@ -354,7 +374,6 @@ impl<'t> ValueCheck<'t> {
         let mut problems = Notes::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
-        let needs: HashSet<&str> = required.iter().copied().collect();
         // Only an unknown name needs the list of all names.
         let mut names = None;
         self.work.spend(given.len() + required.len())?;
@@ -365,7 +384,7 @@ impl<'t> ValueCheck<'t> {
                     if ty.types().is_empty() {
                         problems.push(self.unknown(value, name, &[], None, true));
                     } else {
-                        let required = needs.contains(name);
+                        let required = !self.is_left_out(value.key());
                         let inside = self.at_member(name, || self.problems(value, &ty, required));
                         problems.append(inside?, None);
                     }

@@ -5,32 +5,15 @@ use crate::dynamic::dialects::reading::{PlanReader, Syntax, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, DocumentLimits, Profile};
-use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::Json;
 use crate::plan::{Origin, Plan, Template};
 use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt::Write;
 use std::ops::Range;
-use std::time::Duration;
 
 /// The largest number of errors in one message.
 const MOST: usize = 32;
-
-/// A value in memory needs only the limit that protects the stack.
-const LIMITS: DocumentLimits = DocumentLimits {
-    bytes: usize::MAX,
-    steps: usize::MAX,
-    depth: DEEPEST_VALUE,
-    string: usize::MAX,
-    name: usize::MAX,
-    values: usize::MAX,
-    inputs: usize::MAX,
-    references: usize::MAX,
-    attempts: u32::MAX,
-    time: Duration::MAX,
-    findings: DocumentLimits::DEFAULT.findings,
-};
 
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -72,7 +55,11 @@ impl Json<'_> {
         read: impl FnOnce(&mut PlanReader, JsonNode<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
-        let mut reader = PlanReader::new((Dialect::PlanJson, &PlanJson), Profile::Strict, LIMITS);
+        let mut reader = PlanReader::new(
+            (Dialect::PlanJson, &PlanJson),
+            Profile::Strict,
+            DocumentLimits::OF_PLANS,
+        );
         let node = JsonNode::of(&self.text, &source).map_err(|error| error.to_string())?;
         let read = read(&mut reader, node);
         match read {
