@@ -129,14 +129,14 @@ impl<App: ?Sized> Toolbox<App> {
         App: Sync,
     {
         let name = call.tool().to_owned();
-        let Some(tool) = self.get(&name) else {
+        let Some((tool, contract)) = self.get(&name) else {
             return CallOutcome::failed(Error::permanent(format!(
                 "this worker has no tool `{}`: add it to its toolbox",
                 MessageName(&name)
             )));
         };
         call.perform(self.throttle_of_all(), app, |request| {
-            tool.start(request, app, self.contracts())
+            tool.start(request, app, (contract, self.contracts()))
         })
         .await
     }
@@ -165,7 +165,7 @@ impl<App: ?Sized> Submitted<'_, App> {
             SubmittedPlan::Document(plan) => self.toolbox.begin(&**plan, inputs, app),
             SubmittedPlan::Tool(own) => {
                 let called = match self.toolbox.get(&own.name) {
-                    Some(Implementation::Typed(_, plan)) => plan(inputs, app),
+                    Some((Implementation::Typed(_, plan), _)) => plan(inputs, app),
                     _ => Err("the tool of this name is not a plan".to_owned()),
                 };
                 match called {
