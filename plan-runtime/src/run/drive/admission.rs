@@ -330,6 +330,8 @@ impl Sharing {
     }
 
     /// Counts a started call.
+    #[cold]
+    #[inline(never)]
     pub(super) fn started(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls += 1,
@@ -341,6 +343,8 @@ impl Sharing {
     }
 
     /// Counts an ended call. Its permit goes to the next call here.
+    #[cold]
+    #[inline(never)]
     pub(super) fn ended(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls -= 1,
@@ -354,6 +358,8 @@ impl Sharing {
     }
 
     /// Counts a dropped call without a context.
+    #[cold]
+    #[inline(never)]
     pub(super) fn dropped(&mut self) {
         self.calls -= 1;
         self.run.permits.give_back(1);

@@ -71,16 +71,16 @@ impl<'x> Calls<'x> {
         if let Err(error) = self.scene.values.held.charge(action, true) {
             return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
-        let given = if HANDS {
-            self.scene.values.give(scope, step, true)
+        let (it, given) = if HANDS {
+            let given = self.scene.values.give(scope, step, true);
+            (self.scene.values.scope(scope), given)
         } else {
-            None
+            (it, None)
         };
         let tool = self.tools.as_ref().and_then(|tools| tools.number(number));
         let again = self.tasks.ended_call(tool);
         let (started, bytes) = {
             let scene = &self.scene;
-            let it = scene.values.scope(scope);
             let stop = move || scene.look(scope);
             let meter = Meter::new(scene.values.held.room(), Some(&stop));
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
