@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::context::{Allowance, AnyGate, CallContext, Decision, Question};
 use super::super::options::MOST_QUESTIONS;
 use super::super::permits::Applicant;
+use super::super::request::Mode;
 use super::super::shared::SharedRun;
 use super::super::start::{Request, Started};
 use super::super::throttle::{Throttle, Turn};
@@ -235,9 +236,12 @@ impl<'x> Starting<'x> {
             };
             let request = Request {
                 context: Some(&context),
-                engine: scene.run.engine.as_ref(),
-                asks: way.asks,
-                is_held: way.is_held,
+                mode: match &scene.run.engine {
+                    _ if way.asks => Mode::Question,
+                    Some(engine) => Mode::Elsewhere(engine),
+                    None if way.is_held => Mode::Later,
+                    None => Mode::Call,
+                },
                 shown: way.shown,
                 secret: at.secrets(self.number),
                 captured: way.captured,
