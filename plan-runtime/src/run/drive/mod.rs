@@ -258,6 +258,7 @@ impl<'x> Driver<'x> {
             beside,
             output: Value::Null,
             watch,
+            is_undecided: false,
         };
         let mut driver = Self::new(scene, admission, options.signals);
         driver.calls.scene.enter(plans);
