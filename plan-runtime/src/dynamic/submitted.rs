@@ -2,7 +2,7 @@
 
 use super::toolbox::{Implementation, Toolbox};
 use crate::journal::spi::RunInfo;
-use crate::plan::{Executable, Has, Plan};
+use crate::plan::{Executable, Has, Plan, missing_tools};
 use crate::print::MessageName;
 use crate::resolve::encode;
 use crate::run::durable::read_inputs;
@@ -110,7 +110,7 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     fn lacks_tools(&self, plan: &Plan) -> bool {
-        let missing = plan.missing_tools(&|tool| match self.contracts().get(&tool.name) {
+        let missing = missing_tools(plan, &|tool| match self.contracts().get(&tool.name) {
             Some(_) => Has::Tool,
             None => Has::NoName,
         });
