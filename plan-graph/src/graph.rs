@@ -96,7 +96,7 @@ impl Graph {
     /// # Panics
     ///
     /// Panics if there is no such step.
-    #[inline]
+    #[inline(always)]
     pub fn of(&self, step: usize) -> &[u32] {
         let start = step.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.targets[start as usize..self.ends[step] as usize]

@@ -125,9 +125,11 @@ impl Seam {
         }
     }
 
-    /// Takes the requests of the run, in order.
+    /// Takes the requests of the run, in order. A call that the run has dropped is no request, since the report says that the call has not begun.
     pub(crate) fn asks(&self) -> VecDeque<Ask> {
-        std::mem::take(&mut self.state().asks)
+        let mut asks = std::mem::take(&mut self.state().asks);
+        asks.retain(|ask| !matches!(ask, Ask::Call(_, reply) if reply.is_closed()));
+        asks
     }
 
     fn ask<T: Send + 'static>(
@@ -221,4 +223,29 @@ impl Engine for Seam {
 /// Returns a sent value as JSON.
 pub(crate) fn value_of(sent: &Sent) -> Value {
     serde_json::from_str(sent.value.get()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ask, Seam};
+    use plan_runtime::run::Engine;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_that_the_run_has_dropped_is_not_made() {
+        let seam = Seam::new(0, 0);
+        let call = |step: &str| {
+            let call = json!({
+                "tool": "charge", "arguments": {}, "run": "r", "plan": "buy", "step": step,
+                "element": [], "path": step, "lasting": step, "attempt": 1,
+            });
+            seam.call(serde_json::from_value(call).unwrap())
+        };
+        drop(call("dropped"));
+        let kept = call("kept");
+        let asks = Vec::from(seam.asks());
+        assert!(matches!(&*asks, [Ask::Call(call, _)] if call.path() == "kept"));
+        drop(kept);
+        assert!(seam.asks().is_empty());
+    }
 }

@@ -16,7 +16,7 @@ pub(crate) fn steps_of(service: &str) -> String {
 }
 
 /// A part of a run's fingerprint. Change this number with any change to the requests of a run's driver, or to their order.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The most bytes of a message's content. A message of Restate has at most 32 MiB by default, and the difference is for the envelope. Restate would
 /// send a larger message again and again, so the size is checked before.

@@ -1,7 +1,7 @@
 //! Errors before the start of a run.
 
 use super::Contracts;
-use crate::plan::{Body, BodyPart, Has, Input, Part, Plan, Template};
+use crate::plan::{Body, BodyPart, Has, Input, Part, Plan, Template, missing_tools};
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
@@ -98,7 +98,7 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// Reports each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
-    let missing = plan.missing_tools(&|tool| match contracts.get(&tool.name) {
+    let missing = missing_tools(plan, &|tool| match contracts.get(&tool.name) {
         Some(_) => Has::Tool,
         None => Has::NoName,
     });

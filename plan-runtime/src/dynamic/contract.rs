@@ -334,7 +334,7 @@ impl Contracts {
         self.may_have_secrets |= !contract.secret_arguments.is_empty()
             || !contract.secret_output.is_empty()
             || contract.plan.is_some();
-        match self.place(&contract.name) {
+        match self.places.get(&contract.name).copied() {
             Some(place) => Some(std::mem::replace(&mut self.list[place], contract)),
             None => {
                 self.places.insert(contract.name.clone(), self.list.len());
@@ -359,7 +359,7 @@ impl Contracts {
 
     /// Returns the contract with this name.
     pub fn get(&self, name: &str) -> Option<&Contract> {
-        self.place(name).map(|place| &self.list[place])
+        self.find(name).map(|(_, contract)| contract)
     }
 
     /// Returns the contracts, in the order of their addition.
@@ -388,9 +388,10 @@ impl Contracts {
         serde_json::to_value(self).expect("a contract is made of strings and JSON")
     }
 
-    /// Returns the index of a contract in the order.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// Returns the index of a contract in the order, and the contract.
+    pub(super) fn find(&self, name: &str) -> Option<(usize, &Contract)> {
+        let place = *self.places.get(name)?;
+        Some((place, &self.list[place]))
     }
 }
 

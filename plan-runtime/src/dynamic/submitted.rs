@@ -2,7 +2,7 @@
 
 use super::toolbox::{Implementation, Toolbox};
 use crate::journal::spi::RunInfo;
-use crate::plan::{Executable, Has, Plan};
+use crate::plan::{Executable, Has, Plan, missing_tools};
 use crate::print::MessageName;
 use crate::resolve::encode;
 use crate::run::durable::read_inputs;
@@ -110,7 +110,7 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     fn lacks_tools(&self, plan: &Plan) -> bool {
-        let missing = plan.missing_tools(&|tool| match self.contracts().get(&tool.name) {
+        let missing = missing_tools(plan, &|tool| match self.contracts().get(&tool.name) {
             Some(_) => Has::Tool,
             None => Has::NoName,
         });
@@ -129,14 +129,14 @@ impl<App: ?Sized> Toolbox<App> {
         App: Sync,
     {
         let name = call.tool().to_owned();
-        let Some(tool) = self.get(&name) else {
+        let Some((tool, contract)) = self.get(&name) else {
             return CallOutcome::failed(Error::permanent(format!(
                 "this worker has no tool `{}`: add it to its toolbox",
                 MessageName(&name)
             )));
         };
         call.perform(self.throttle_of_all(), app, |request| {
-            tool.start(request, app, self.contracts())
+            tool.start(request, app, (contract, self.contracts()))
         })
         .await
     }
@@ -165,7 +165,7 @@ impl<App: ?Sized> Submitted<'_, App> {
             SubmittedPlan::Document(plan) => self.toolbox.begin(&**plan, inputs, app),
             SubmittedPlan::Tool(own) => {
                 let called = match self.toolbox.get(&own.name) {
-                    Some(Implementation::Typed(_, plan)) => plan(inputs, app),
+                    Some((Implementation::Typed(_, plan), _)) => plan(inputs, app),
                     _ => Err("the tool of this name is not a plan".to_owned()),
                 };
                 match called {

@@ -279,28 +279,6 @@ impl<'a> BodyPart<'a> {
     }
 }
 
-impl Plan {
-    /// Calls `f` with the tool of each call and the path of its step, including the steps of blocks.
-    pub(crate) fn calls<'p>(&'p self, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
-        self.calls_below("", f);
-    }
-
-    fn calls_below<'p>(&'p self, around: &str, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
-        for step in &self.steps {
-            let path = format!("{around}{}", step.id);
-            step.body.visit(&mut |part| match part {
-                BodyPart::Action(action) => {
-                    if let Some(tool) = &action.tool {
-                        f(tool, &path);
-                    }
-                }
-                BodyPart::Block(block) => block.plan.calls_below(&format!("{path}."), f),
-                BodyPart::Condition(_) | BodyPart::List(_) => {}
-            });
-        }
-    }
-}
-
 impl Step {
     /// Returns the tools that the step may call and the values that it may compute, in the order of their notation.
     pub fn actions(&self) -> Vec<&Action> {

@@ -153,14 +153,6 @@ impl Loop {
     }
 }
 
-impl Template {
-    /// Creates an object with these members.
-    pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
-        let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
-        Self::Object(members.into_iter().map(entry).collect())
-    }
-}
-
 impl Entry {
     /// Creates a member of an object from its key and its value.
     pub fn new(key: Key, value: impl Into<Template>) -> Self {

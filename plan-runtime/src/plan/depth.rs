@@ -1,7 +1,6 @@
 //! The largest depth of nesting in plans, for compiling, building, reading, writing and running.
 
-use super::{Absent, Reference, Template};
-use super::{Block, Body, Branch, Condition, Step};
+use super::{Absent, Block, Body, Branch, Condition, Reference, Step, Template};
 use serde_json::Value;
 
 /// The largest depth of nested values, which equals serde_json's limit for JSON.
@@ -12,34 +11,6 @@ pub(crate) const DEEPEST_BODY: usize = 64;
 
 /// The largest total depth of values and bodies in compiled plans. rustc does not parse deeper expressions.
 pub(crate) const DEEPEST_COMPILED: usize = 512;
-
-impl Template {
-    /// Returns `true` if plan JSON contains the value unchanged at any depth.
-    pub(super) fn is_scalar(&self) -> bool {
-        matches!(
-            self,
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_)
-        )
-    }
-
-    /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
-    /// stack.
-    pub(crate) fn is_deep(&self) -> bool {
-        self.is_deep_at(0)
-    }
-
-    fn is_deep_at(&self, depth: usize) -> bool {
-        if self.is_scalar() {
-            return false;
-        }
-        let has_deep_default = match self {
-            Self::Reference(reference) => reference.defaults().any(|it| is_deep(it, 0)),
-            _ => false,
-        };
-        let mut parts = self.parts();
-        depth >= DEEPEST_VALUE || has_deep_default || parts.any(|part| part.is_deep_at(depth + 1))
-    }
-}
 
 impl Reference {
     /// Returns the values that replace missing parts.

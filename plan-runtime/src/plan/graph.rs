@@ -1,6 +1,7 @@
-//! The dependencies of steps.
+//! The steps of a plan, their calls and dependencies, and diagrams of these.
 
-use super::{Input, Plan, Role, Source, Step};
+use super::picture::Language;
+use super::{BodyPart, Input, Picture, Plan, Role, Source, Step, ToolInfo};
 use plan_graph::Graph;
 
 impl Plan {
@@ -119,5 +120,79 @@ impl Plan {
 
     fn position(&self, id: &str) -> Option<usize> {
         self.steps.iter().position(|step| step.id == id)
+    }
+
+    /// Calls `f` with the tool of each call and the path of its step, including the steps of blocks.
+    pub(crate) fn calls<'p>(&'p self, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
+        self.calls_below("", f);
+    }
+
+    fn calls_below<'p>(&'p self, around: &str, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
+        for step in &self.steps {
+            let path = format!("{around}{}", step.id);
+            step.body.visit(&mut |part| match part {
+                BodyPart::Action(action) => {
+                    if let Some(tool) = &action.tool {
+                        f(tool, &path);
+                    }
+                }
+                BodyPart::Block(block) => block.plan.calls_below(&format!("{path}."), f),
+                BodyPart::Condition(_) | BodyPart::List(_) => {}
+            });
+        }
+    }
+
+    /// Returns the plan as a [Mermaid](https://mermaid.js.org/syntax/flowchart.html) flowchart, which many viewers of
+    /// Markdown draw.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn find(name: String) -> Result<Vec<String>> { Ok(vec![name]) }
+    /// # #[tool] async fn greet(who: String) -> Result<String> { Ok(who) }
+    /// plan! {
+    ///     Welcome(team: String) -> String {
+    ///         /// Who is it?
+    ///         step people = Find { name: team };
+    ///         step greeting = Greet { who: people[0] };
+    ///         greeting
+    ///     }
+    /// }
+    /// assert_eq!(Welcome::PLAN.mermaid().to_string(), r#"---
+    /// title: "welcome"
+    /// config:
+    ///   flowchart:
+    ///     wrappingWidth: 600
+    /// ---
+    /// flowchart TB
+    ///   input_team[/"team: String"/]:::input
+    ///   step_people["○ people = find<br/>Who is it?"]
+    ///   step_greeting["greeting = greet"]
+    ///   output(["output: String"]):::output
+    ///   input_team --> step_people
+    ///   step_people -->|"[0]"| step_greeting
+    ///   step_greeting --> output
+    ///   classDef input fill:none
+    ///   classDef output fill:none
+    /// "#);
+    /// ```
+    pub fn mermaid(&self) -> Picture<'_> {
+        Picture::new(self, Language::Mermaid)
+    }
+
+    /// Returns the plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
+    ///
+    /// ```
+    /// # use plan_runtime::Plan;
+    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
+    ///     {"id": "node", "tool": {"name": "t"}},
+    ///     {"id": "b", "tool": {"name": "t"}, "after": ["node"]}
+    /// ]}"#)?;
+    /// let dot = plan.dot().to_string();
+    /// assert!(dot.contains("  step_node [label=\"○ node = t\"];\n"));
+    /// assert!(dot.contains("  step_node -> step_b [style=dashed];\n"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn dot(&self) -> Picture<'_> {
+        Picture::new(self, Language::Dot)
     }
 }

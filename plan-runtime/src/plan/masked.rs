@@ -3,31 +3,27 @@
 use super::{Action, Body, BodyPart, Entry, Key, Part, Plan, Step, Tag, Template};
 use crate::shape::{MASK, Secrets};
 
-impl Plan {
-    /// Returns the plan with `"(secret)"` in place of each secret argument in the plan itself, or `None` without such
-    /// arguments.
-    pub(crate) fn without_secrets(&self) -> Option<Self> {
-        let has_secrets = |step: &Step| {
-            let mut found = false;
-            step.body.visit_all(&mut |part| {
-                if let BodyPart::Action(Action {
-                    tool: Some(tool), ..
-                }) = part
-                {
-                    found |= !tool.secret_arguments.is_empty();
-                }
-            });
-            found
-        };
-        if !self.steps.iter().any(has_secrets) {
-            return None;
-        }
-        let mut plan = self.clone();
-        plan.steps
-            .iter_mut()
-            .for_each(|step| hide_in(&mut step.body));
-        Some(plan)
+/// Returns the plan with `"(secret)"` in place of each secret argument in the plan itself, or `None` without such arguments.
+pub(super) fn without_secrets(plan: &Plan) -> Option<Plan> {
+    let has_secrets = |step: &Step| {
+        let mut found = false;
+        step.body.visit_all(&mut |part| {
+            if let BodyPart::Action(Action {
+                tool: Some(tool), ..
+            }) = part
+            {
+                found |= !tool.secret_arguments.is_empty();
+            }
+        });
+        found
+    };
+    if !plan.steps.iter().any(has_secrets) {
+        return None;
     }
+    let mut plan = plan.clone();
+    let steps = plan.steps.iter_mut();
+    steps.for_each(|step| hide_in(&mut step.body));
+    Some(plan)
 }
 
 fn hide_in(body: &mut Body) {

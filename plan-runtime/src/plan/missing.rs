@@ -34,21 +34,19 @@ impl MissingTool<'_> {
     }
 }
 
-impl Plan {
-    /// Returns the missing tools, each once, in the order of the calls. Each plan inside is visited once.
-    pub(crate) fn missing_tools<'p>(
-        &'p self,
-        has: &dyn Fn(&'p ToolInfo) -> Has,
-    ) -> Vec<MissingTool<'p>> {
-        let mut search = MissingSearch {
-            has,
-            seen: HashSet::new(),
-            places: HashMap::new(),
-            found: Vec::new(),
-        };
-        search.plan(self, "");
-        search.found
-    }
+/// Returns the missing tools of a plan, each once, in the order of the calls. Each plan inside is visited once.
+pub(crate) fn missing_tools<'p>(
+    plan: &'p Plan,
+    has: &dyn Fn(&'p ToolInfo) -> Has,
+) -> Vec<MissingTool<'p>> {
+    let mut search = MissingSearch {
+        has,
+        seen: HashSet::new(),
+        places: HashMap::new(),
+        found: Vec::new(),
+    };
+    search.plan(plan, "");
+    search.found
 }
 
 struct MissingSearch<'s, 'p> {

@@ -64,8 +64,6 @@ mod missing;
 mod operator;
 mod pattern;
 mod picture;
-#[cfg(feature = "dynamic")]
-mod plain;
 mod policy;
 mod reference;
 mod role;
@@ -89,14 +87,14 @@ pub(crate) use executable::{Checked, Converted, Graph, number};
 pub(crate) use handing::{AsJson, Handing, Keep};
 pub(crate) use inner_plan::InnerPlan;
 pub use lazy::LazyPlan;
-pub(crate) use missing::{Has, MissingTool};
+pub(crate) use missing::{Has, MissingTool, missing_tools};
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Picture};
 pub use policy::{Amount, Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use role::Role;
-pub(crate) use role::{Origin, RolePlace};
+pub(crate) use role::{Origin, RolePlace, role_mistakes};
 pub(crate) use root::Plan;
 pub use rust_text::RustText;
 pub(crate) use secrecy::KnownTool;

@@ -65,25 +65,23 @@ pub struct Reference {
     pub(super) written: Option<Box<Written>>,
 }
 
-/// An author's notation, and the reference that it was written for.
+/// An author's notation, with the variable at its start, if there is one.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
-    text: Box<str>,
-    /// The fingerprint of the reference.
-    reference: u64,
-    name: NameWritten,
+pub(super) enum Written {
+    Plain(AuthorNotation),
+    /// The notation, the name of the variable, which no other part of the plan contains, and the number of the path's parts that lead
+    /// to the variable in the local value.
+    OfVariable(Box<(AuthorNotation, Box<str>, usize)>),
 }
 
-/// The name of the source in an author's notation.
+/// An author's notation, and the reference that it was written for.
 #[derive(Clone, Debug)]
-enum NameWritten {
-    /// No name.
-    None,
-    /// The hash of a name that the plan has.
-    Hash(u64),
-    /// The name of a variable, which no other part of the plan contains, and the number of the path's parts that lead
-    /// to the variable in the local value.
-    Variable(Box<(Box<str>, usize)>),
+pub(super) struct AuthorNotation {
+    text: Box<str>,
+    /// The fingerprint of the reference.
+    reference: u32,
+    /// The hash of the name of the source, or 0 without a name.
+    name: u32,
 }
 
 /// The source of a reference.
@@ -223,37 +221,39 @@ impl Reference {
     /// another language. `name` is the source's name in it.
     pub(crate) fn said(mut self, text: impl Into<String>, name: Option<&str>) -> Self {
         let text = text.into();
-        let name = match (name, self.source) {
-            (None, _) => NameWritten::None,
-            (Some(name), Source::Local(_)) => {
-                let parts = self.is_of_part(name, &text).into();
-                NameWritten::Variable(Box::new((name.into(), parts)))
-            }
-            (Some(name), _) => NameWritten::Hash(hash(name)),
-        };
-        let reference = self.fingerprint();
-        self.written = Some(Box::new(Written {
+        let parts = name.map(|name| self.is_of_part(name, &text).into());
+        let notation = AuthorNotation {
             text: text.into(),
-            reference,
-            name,
+            reference: self.fingerprint(),
+            name: name.map_or(0, hash),
+        };
+        self.written = Some(Box::new(match (name, parts, self.source) {
+            (Some(name), Some(parts), Source::Local(_)) => {
+                Written::OfVariable(Box::new((notation, name.into(), parts)))
+            }
+            _ => Written::Plain(notation),
         }));
         self
+    }
+
+    fn notation(&self) -> Option<&AuthorNotation> {
+        Some(match &**self.written.as_ref()? {
+            Written::Plain(notation) => notation,
+            Written::OfVariable(variable) => &variable.0,
+        })
     }
 
     /// Returns the author's notation of the reference (`inbox.data[0].thread_id`), unless the reference was changed later.
     /// Without an author's notation, as in every plan from plan JSON, `Display` derives a notation.
     pub fn as_written(&self) -> Option<&str> {
-        let written = self.written.as_ref()?;
-        (written.reference == self.fingerprint()).then_some(&*written.text)
+        let notation = self.notation()?;
+        (notation.reference == self.fingerprint()).then_some(&*notation.text)
     }
 
     /// Returns the author's notation if its source still has this name.
     pub(crate) fn as_written_for(&self, name: &str) -> Option<&str> {
-        let is_about = match &self.written.as_ref()?.name {
-            NameWritten::None => true,
-            NameWritten::Hash(about) => *about == hash(name),
-            NameWritten::Variable(about) => *about.0 == *name,
-        };
+        let about = self.notation()?.name;
+        let is_about = about == 0 || about == hash(name);
         self.as_written().filter(|_| is_about)
     }
 
@@ -276,10 +276,8 @@ impl Reference {
     /// leads.
     pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
         let mut said = self.said(text, Some(name));
-        if let Some(written) = &mut said.written
-            && let NameWritten::Variable(name) = &mut written.name
-        {
-            name.1 = parts;
+        if let Some(Written::OfVariable(variable)) = said.written.as_deref_mut() {
+            variable.2 = parts;
         }
         said
     }
@@ -287,13 +285,13 @@ impl Reference {
     /// Returns the variable at the start of the reference, by its author's name, and the number of the path's parts that lead to
     /// it.
     pub(crate) fn variable(&self) -> Option<(&str, usize)> {
-        match &self.written.as_ref()?.name {
-            NameWritten::Variable(name) => self.as_written().map(|_| (&*name.0, name.1)),
-            NameWritten::None | NameWritten::Hash(_) => None,
+        match self.written.as_deref()? {
+            Written::OfVariable(it) => self.as_written().map(|_| (&*it.1, it.2)),
+            Written::Plain(_) => None,
         }
     }
 
-    fn fingerprint(&self) -> u64 {
+    fn fingerprint(&self) -> u32 {
         let mut hasher = DefaultHasher::new();
         (self.source, self.optional, &self.otherwise).hash(&mut hasher);
         for segment in &self.path {
@@ -304,7 +302,7 @@ impl Reference {
             let absent = std::mem::discriminant(&segment.absent);
             (&segment.selector, segment.optional, absent, default).hash(&mut hasher);
         }
-        hasher.finish()
+        short(&hasher)
     }
 
     /// Returns the path as one JSON Pointer. For a projection (`inbox.data[..].id`), it is the path to the list.
@@ -350,10 +348,16 @@ impl Reference {
     }
 }
 
-fn hash(name: &str) -> u64 {
+/// Returns the hash of a name, which is not 0.
+fn hash(name: &str) -> u32 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
-    hasher.finish()
+    short(&hasher).max(1)
+}
+
+/// Returns half of a hash, so that a notation takes few bytes.
+fn short(hasher: &DefaultHasher) -> u32 {
+    (hasher.finish() >> 32) as u32
 }
 
 impl Source {

@@ -81,34 +81,27 @@ pub(crate) enum RolePlace {
 /// The largest number of dependencies that the search for transitive dependencies visits.
 const MOST_NEEDS: usize = 4_000_000;
 
-impl Plan {
-    /// Returns `true` if all steps are work.
-    pub(crate) fn is_only_work(&self) -> bool {
-        self.steps.iter().all(|step| step.role == Role::Work)
+/// Returns the errors about roles in a plan, in the order of the steps. A missing step is a separate error.
+pub(crate) fn role_mistakes(plan: &Plan, origin: Origin) -> Vec<RoleMistake> {
+    if plan.steps.iter().all(|step| step.role == Role::Work) {
+        return Vec::new();
     }
-
-    /// Returns the errors about roles, in the order of the steps. A missing step is a separate error.
-    pub(crate) fn role_mistakes(&self, origin: Origin) -> Vec<RoleMistake> {
-        if self.is_only_work() {
-            return Vec::new();
-        }
-        let mut search = RoleSearch {
-            plan: self,
-            origin,
-            undone_by: vec![None; self.steps.len()],
-            dependents: None,
-            known: HashMap::new(),
-            left: MOST_NEEDS,
-            found: Vec::new(),
-        };
-        for (place, step) in self.steps.iter().enumerate() {
-            search.step(place, step);
-        }
-        for source in self.output.value.reads() {
-            search.refers(None, source, RolePlace::Reads(source));
-        }
-        search.found
+    let mut search = RoleSearch {
+        plan,
+        origin,
+        undone_by: vec![None; plan.steps.len()],
+        dependents: None,
+        known: HashMap::new(),
+        left: MOST_NEEDS,
+        found: Vec::new(),
+    };
+    for (place, step) in plan.steps.iter().enumerate() {
+        search.step(place, step);
     }
+    for source in plan.output.value.reads() {
+        search.refers(None, source, RolePlace::Reads(source));
+    }
+    search.found
 }
 
 struct RoleSearch<'p> {

@@ -1,5 +1,6 @@
 //! Templates: JSON with references in it.
 
+use super::depth::{DEEPEST_VALUE, is_deep};
 use super::operator::Binding;
 use super::{Comparison, Computed, FormatSpec, LocalValue, Question, Reference, Source};
 use crate::shape::Tagging;
@@ -154,11 +155,65 @@ pub enum Part {
 }
 
 impl Template {
+    /// Creates an object with these members.
+    pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
+        let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
+        Self::Object(members.into_iter().map(entry).collect())
+    }
+
+    /// Returns `true` if plan JSON contains the value unchanged at any depth.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_)
+        )
+    }
+
+    /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
+    /// stack.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.is_deep_at(0)
+    }
+
+    fn is_deep_at(&self, depth: usize) -> bool {
+        if self.is_scalar() {
+            return false;
+        }
+        let has_deep_default = match self {
+            Self::Reference(reference) => reference.defaults().any(|it| is_deep(it, 0)),
+            _ => false,
+        };
+        let mut parts = self.parts();
+        depth >= DEEPEST_VALUE || has_deep_default || parts.any(|part| part.is_deep_at(depth + 1))
+    }
+
     /// Returns the source if the template is a reference to a whole source.
     pub(crate) fn whole(&self) -> Option<Source> {
         match self {
             Self::Reference(reference) if reference.is_whole() => Some(reference.source),
             _ => None,
+        }
+    }
+
+    /// Returns the precedence of a test, or `None` for other templates.
+    pub(crate) fn binding(&self) -> Option<Binding> {
+        match self {
+            Self::Test(test) => Some(test.binding()),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the template needs parentheses as an operand of an operator with this precedence.
+    pub(crate) fn is_bracketed_in(&self, around: Binding) -> bool {
+        match self.binding() {
+            // The operators in a computed value are not those of a test.
+            None => matches!(self, Self::Computed(_)),
+            Some(Binding::Method) => false,
+            // `a == b == c` is not Rust, and `a && (b && c)` is another test than `a && b && c`.
+            Some(inner) => match around {
+                Binding::Not => inner < Binding::Not,
+                around => inner <= around,
+            },
         }
     }
 
@@ -206,30 +261,6 @@ impl Test {
             Self::Compare(..) => Binding::Compare,
             Self::Not(_) => Binding::Not,
             Self::All(_) | Self::Any(_) | Self::Ask(..) => Binding::Method,
-        }
-    }
-}
-
-impl Template {
-    /// Returns the precedence of a test, or `None` for other templates.
-    pub(crate) fn binding(&self) -> Option<Binding> {
-        match self {
-            Self::Test(test) => Some(test.binding()),
-            _ => None,
-        }
-    }
-
-    /// Returns `true` if the template needs parentheses as an operand of an operator with this precedence.
-    pub(crate) fn is_bracketed_in(&self, around: Binding) -> bool {
-        match self.binding() {
-            // The operators in a computed value are not those of a test.
-            None => matches!(self, Self::Computed(_)),
-            Some(Binding::Method) => false,
-            // `a == b == c` is not Rust, and `a && (b && c)` is another test than `a && b && c`.
-            Some(inner) => match around {
-                Binding::Not => inner < Binding::Not,
-                around => inner <= around,
-            },
         }
     }
 }

@@ -268,7 +268,7 @@ impl Mock {
         }
         known.record(call);
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
-        match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
+        match run.and_then(|run| called_on(run, Arc::clone(known), T::hand_over)) {
             Some(plan) => Started::Plan(plan.keeping(request.keep), request.context(true)),
             // If the plan were known to call this type, the run would not have started.
             None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
@@ -380,30 +380,26 @@ fn called<T: Tool + 'static>(closure: Option<&Kept<Closure<T>>>, tool: T) -> Giv
     closure(tool)
 }
 
-impl<O> Run<'static, Mock, O>
+/// Returns the plan for a step of a run on a mock, if the mock of the outer run has the answers in `known`.
+fn called_on<'x, O>(
+    run: Run<'static, Mock, O>,
+    known: Arc<Known>,
+    hand_over: fn() -> Option<HandOver<O>>,
+) -> Option<CalledPlan<'x>>
 where
     O: Serialize + DeserializeOwned + Send + 'static,
 {
-    /// Returns the plan for a step of a run on a mock, if the mock of the outer run has the answers
-    /// in `known`.
-    fn called_on<'x>(
-        self,
-        known: Arc<Known>,
-        hand_over: fn() -> Option<HandOver<O>>,
-    ) -> Option<CalledPlan<'x>> {
-        let (Stage::New(executable, inputs, _), Starter::Plan(start)) = (self.stage, self.starter)
-        else {
-            return None;
-        };
-        let start = Box::new(move |number: usize, request: Request<'_>| {
-            let known = Some(&known);
-            start(number, Request { known, ..request }, Mock::STAND_IN)
-        });
-        Some(CalledPlan::new::<O>(
-            executable,
-            inputs,
-            (start, true),
-            hand_over,
-        ))
-    }
+    let (Stage::New(executable, inputs, _), Starter::Plan(start)) = (run.stage, run.starter) else {
+        return None;
+    };
+    let start = Box::new(move |number: usize, request: Request<'_>| {
+        let known = Some(&known);
+        start(number, Request { known, ..request }, Mock::STAND_IN)
+    });
+    Some(CalledPlan::new::<O>(
+        executable,
+        inputs,
+        (start, true),
+        hand_over,
+    ))
 }

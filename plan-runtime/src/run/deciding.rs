@@ -22,7 +22,7 @@ pub(super) enum Keeper<'r> {
 
 impl Keeper<'_> {
     /// Returns the recorded decision with this key, or makes and records the decision. An error of `decide` is a decision as well, unless the run `is_over`. Returns `Err` if the run has ended, with the failure of the engine if
-    /// the engine failed. With secrets, messages show no values.
+    /// the engine failed, and in a view, which makes no decisions. With secrets, messages show no values.
     pub(super) fn decided<T: Serialize + DeserializeOwned>(
         self,
         key: String,
@@ -36,6 +36,9 @@ impl Keeper<'_> {
                 Ok(value) => serde_json::from_value(value).map(Ok).map_err(fail),
                 Err(error) => Ok(Err(error)),
             };
+        }
+        if self.is_viewed() {
+            return Err(None);
         }
         let decided = decide();
         let now = self.now();
@@ -82,6 +85,11 @@ impl<'r> Keeper<'r> {
             (None, Some(engine)) => Some(Self::Engine(&**engine)),
             (None, None) => None,
         }
+    }
+
+    /// Returns `true` in a view of a stored run.
+    pub(super) fn is_viewed(self) -> bool {
+        matches!(self, Self::Journal(durable) if durable.is_viewed())
     }
 
     /// Returns the recorded decision, or `Err` if the run has ended.

@@ -6,7 +6,7 @@
 
 use super::catch::locked;
 use crate::Plan;
-use crate::plan::{Has, MissingTool};
+use crate::plan::{Has, MissingTool, missing_tools};
 use crate::print::{Line, MessageName};
 use crate::shape::Secrets;
 use serde_json::Value;
@@ -175,7 +175,7 @@ impl Mock {
             return Vec::new();
         };
         let answers = locked(&known.answers);
-        let missing = plan.missing_tools(&|tool| {
+        let missing = missing_tools(plan, &|tool| {
             let of = tool.of.id();
             let is_answer = |answer: &Answered| match of {
                 Some(of) => answer.of == of,

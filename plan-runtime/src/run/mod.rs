@@ -122,7 +122,7 @@ use crate::print::MessageName;
 use crate::resolve::{HandOver, ResolveError, StoredValue};
 use drive::Driver;
 use durable::{Owned, Target};
-use options::{Options, ReadOutput};
+use options::{FindPlan, Options, ReadOutput};
 use polling::{Beginning, Ending};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -820,6 +820,53 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         };
         set(options);
         self
+    }
+
+    /// Returns a handle that sends values to steps with `await`, such as `step reply: Reply = await;`.
+    ///
+    /// A plan with such a step runs only if you call this method before the first poll of the run. You can send values from another thread, and
+    /// before the run starts. If the run is [inside](Self::inside) another run, call `signals` of the outermost run instead.
+    ///
+    /// ```
+    /// use plan_runtime::plan;
+    ///
+    /// plan! {
+    ///     Greet(greeting: String) -> String {
+    ///         step name: String = await;
+    ///         format!("{greeting}, {name}!")
+    ///     }
+    /// }
+    ///
+    /// let run = Greet { greeting: "Hello".into() }.run(&());
+    /// let signals = run.signals();
+    /// std::thread::spawn(move || signals.send("name", "Ada"));
+    /// assert_eq!(smol::block_on(run)?, "Hello, Ada!");
+    ///
+    /// let error = smol::block_on(Greet { greeting: "Hello".into() }.run(&())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `greet` cannot start: step `name` waits for a value, and nobody can send it: call `Run::signals` before the run starts"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn signals(&self) -> Signals {
+        match &self.stage {
+            Stage::New(executable, _, options) => match &options.outer {
+                Some(outer) => outer.signals(),
+                None => signals::early(executable, (&options.signals, options.limits)),
+            },
+            Stage::Beginning(it) => {
+                signals::early(&it.executable, (&it.options.signals, it.options.limits))
+            }
+            Stage::Running(driver) => driver.signals(),
+            Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
+        }
+    }
+
+    /// Sets the function that finds called plans, for plans without generated code.
+    #[doc(hidden)]
+    pub fn find_plans(self, find: FindPlan<'a>) -> Self {
+        self.configure(|options| options.find = Some(find))
     }
 }
 

@@ -16,6 +16,21 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::sync::Arc;
 
+/// The purpose of a request.
+#[derive(Clone, Copy)]
+pub(super) enum Mode<'s> {
+    /// To call.
+    Call,
+    /// To call later than the future is made: the journal or a throttle does not allow the call yet.
+    Later,
+    /// To ask gates about the call.
+    Question,
+    /// To check the type of this recorded output.
+    Recorded(&'s Value),
+    /// To have the engine make the call.
+    Elsewhere(&'s Arc<dyn Engine>),
+}
+
 /// A request to start an action, with the scope of the action.
 #[derive(Clone, Copy)]
 pub struct Request<'s> {
@@ -25,10 +40,7 @@ pub struct Request<'s> {
     pub(super) captured: Option<&'s Cell<Option<Value>>>,
     /// Makes the context of the call. The argument is `true` if the tool is a plan.
     pub(super) context: Option<&'s dyn Fn(bool) -> CallContext>,
-    /// `true` if the request is for the question to gates, and not for the call.
-    pub(super) asks: bool,
-    /// `true` if the call begins later than its future: the journal or a throttle does not allow the call yet.
-    pub(super) is_held: bool,
+    pub(super) mode: Mode<'s>,
     /// The arguments that gates were shown.
     pub(super) shown: Option<&'s Value>,
     /// The values that are handed over to the action.
@@ -39,10 +51,6 @@ pub struct Request<'s> {
     pub(super) secret: Option<&'s Secrets>,
     /// The answers of the mock around the plan.
     pub(super) known: Option<&'s Arc<Known>>,
-    /// A recorded output. The request is to check the output's type, and not to call.
-    pub(super) recorded: Option<&'s Value>,
-    /// The engine that makes the call.
-    pub(super) engine: Option<&'s Arc<dyn Engine>>,
 }
 
 impl<'s> Request<'s> {
@@ -53,15 +61,12 @@ impl<'s> Request<'s> {
             action,
             captured: None,
             context: None,
-            asks: false,
-            is_held: false,
+            mode: Mode::Call,
             shown: None,
             given: None,
             keep: Keep::Json,
             secret: None,
             known: None,
-            recorded: None,
-            engine: None,
         }
     }
 
@@ -82,7 +87,10 @@ impl<'s> Request<'s> {
     /// Returns the recorded output whose type the request checks.
     #[cfg(feature = "jsonschema")]
     pub(crate) fn recorded(&self) -> Option<&'s Value> {
-        self.recorded
+        match self.mode {
+            Mode::Recorded(output) => Some(output),
+            _ => None,
+        }
     }
 
     /// Returns the secrets among the arguments.
@@ -95,8 +103,8 @@ impl<'s> Request<'s> {
     /// Returns `true` if the request is to call, and nothing else.
     #[inline]
     pub(super) fn is_only_a_call(&self) -> bool {
-        let is_more = self.captured.is_some() | self.shown.is_some() | self.recorded.is_some();
-        !(is_more | self.asks | self.engine.is_some())
+        let is_more = self.captured.is_some() | self.shown.is_some();
+        !is_more & matches!(self.mode, Mode::Call)
     }
 
     /// Returns how the output is kept, and the room for the output.
@@ -137,7 +145,8 @@ impl<'s> Request<'s> {
 
     /// Reads the tool and its arguments. Returns `None` if the request is for the question to gates.
     pub(super) fn read<T: Tool>(&self) -> Result<Option<(T, Value)>, StepError> {
-        if self.asks && T::PLAN.is_some() {
+        let asks = matches!(self.mode, Mode::Question);
+        if asks && T::PLAN.is_some() {
             return Ok(None);
         }
         let arguments: Value = self.arguments_as_json()?;
@@ -146,7 +155,7 @@ impl<'s> Request<'s> {
             // Only a second read, from the plan, finds the wrong argument.
             Err(_) => self.arguments()?,
         };
-        if self.asks {
+        if asks {
             return Ok(None);
         }
         self.capture(&tool)?;

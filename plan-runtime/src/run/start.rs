@@ -4,6 +4,7 @@ use super::StepError;
 use super::calling::arguments_on;
 use super::context::PendingCall;
 use super::context::{CallContext, Polled, RunningCall};
+use super::request::Mode;
 pub use super::request::Request;
 use super::storing::{Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
@@ -131,20 +132,18 @@ impl Started<'_> {
     }
 }
 
-impl Request<'_> {
-    /// Checks the recorded output, if the request has one, against this type. The returned step has ended, with an
-    /// error if the output does not fit.
-    pub(super) fn fits<'x, T: DeserializeOwned>(&self) -> Option<Started<'x>> {
-        let fits = match from_json::<T>(self.recorded?) {
-            Ok(value) => {
-                drop_quietly(value);
-                Ok(StoredValue::json(Value::Null))
-            }
-            Err(error) => Err(StepError::output(serde::de::Error::custom(error))),
-        };
-        Some(Started::Ended(fits))
-    }
+/// Checks a recorded output against this type. The returned step has ended, with an error if the output does not fit.
+fn fits<'x, T: DeserializeOwned>(recorded: &Value) -> Started<'x> {
+    Started::Ended(match from_json::<T>(recorded) {
+        Ok(value) => {
+            drop_quietly(value);
+            Ok(StoredValue::json(Value::Null))
+        }
+        Err(error) => Err(StepError::output(serde::de::Error::custom(error))),
+    })
+}
 
+impl Request<'_> {
     /// Returns `true` if a value is null.
     pub(crate) fn is_null(&self, template: &Template) -> bool {
         look(template, self.scope).is_ok_and(|value| value.is_null())
@@ -183,23 +182,18 @@ impl Request<'_> {
         T: Call<A> + 'x,
         A: ?Sized + Sync,
     {
-        if let Some(fits) = self.fits::<T::Output>() {
-            return fits;
-        }
-        if self.asks && T::PLAN.is_some() {
-            return Started::Asks(None);
-        }
-        if let Some(engine) = self.engine {
-            return self.call_elsewhere::<T, A>(engine, app);
-        }
-        if self.is_held {
-            return self.call_later::<T, A>(app);
+        match self.mode {
+            Mode::Recorded(output) => return fits::<T::Output>(output),
+            Mode::Question if T::PLAN.is_some() => return Started::Asks(None),
+            Mode::Elsewhere(engine) => return self.call_elsewhere::<T, A>(engine, app),
+            Mode::Later => return self.call_later::<T, A>(app),
+            Mode::Call | Mode::Question => {}
         }
         let tool: T = match self.arguments() {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(error)),
         };
-        if self.asks {
+        if let Mode::Question = self.mode {
             return self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY);
         }
         if let Err(error) = self.capture(&tool) {
@@ -257,16 +251,14 @@ impl Request<'_> {
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        if let Some(fits) = self.fits::<Value>() {
-            return fits;
-        }
-        let made = match self.engine {
-            None => self.arguments_as_json(),
-            Some(engine) => {
+        let made = match self.mode {
+            Mode::Recorded(output) => return fits::<Value>(output),
+            Mode::Elsewhere(engine) => {
                 let has_code = self.action.args.has_code();
                 let make = &mut || self.arguments_as_json();
                 arguments_on(&**engine, has_code, &self.context(false), make)
             }
+            Mode::Call | Mode::Later | Mode::Question => self.arguments_as_json(),
         };
         let arguments = match made {
             Ok(arguments) => arguments,
@@ -280,12 +272,13 @@ impl Request<'_> {
             let error = serde::de::Error::custom(mistakes.join("; "));
             return Started::Ended(Err(StepError::arguments(error)));
         }
-        if self.asks {
-            return self.question(name, description, is_read_only);
-        }
-        if let Some(engine) = self.engine {
-            let context = self.context(false);
-            return self.have_called(engine, (name, &arguments), &context, |_| Ok(()));
+        match self.mode {
+            Mode::Question => return self.question(name, description, is_read_only),
+            Mode::Elsewhere(engine) => {
+                let context = self.context(false);
+                return self.have_called(engine, (name, &arguments), &context, |_| Ok(()));
+            }
+            _ => {}
         }
         let room = self.scope.room();
         let output = call(arguments);
@@ -300,11 +293,10 @@ impl Request<'_> {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        if let Some(fits) = self.fits::<T>() {
-            return fits;
-        }
-        if let Some(engine) = self.engine {
-            return Started::Ended(self.compute_once::<T>(engine));
+        match self.mode {
+            Mode::Recorded(output) => return fits::<T>(output),
+            Mode::Elsewhere(engine) => return Started::Ended(self.compute_once::<T>(engine)),
+            _ => {}
         }
         let hold = |value| {
             let meter = self.scope.meter().map(Meter::again);

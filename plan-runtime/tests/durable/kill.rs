@@ -1,7 +1,7 @@
 //! Processes that are killed while they run plans. This test binary is started again, as the process.
 
 use crate::journal::asking::Asking;
-use plan_runtime::journal::Sqlite;
+use plan_runtime::journal::{JournalError, Sqlite};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -19,6 +19,10 @@ use std::{env, fs, thread};
 /// The work of a process, and its folder.
 const WORK: &str = "DURABLE_TEST_WORK";
 const FOLDER: &str = "DURABLE_TEST_FOLDER";
+
+/// The file that ends the pause of the process in the call for this number.
+const GOES_ON: &str = "DURABLE_TEST_GOES_ON";
+const PAUSED: u64 = 50;
 
 struct World {
     log: Option<File>,
@@ -99,6 +103,11 @@ impl Call<World> for Work {
         smol::future::yield_now().await;
         if world.log.is_some() && self.n.is_multiple_of(16) {
             smol::Timer::after(Duration::from_millis(1)).await;
+        }
+        if let Some(file) = env::var_os(GOES_ON).filter(|_| self.n == PAUSED) {
+            while !Path::new(&file).exists() {
+                smol::Timer::after(Duration::from_millis(1)).await;
+            }
         }
         world.say(&format!("end {key}"));
         let around = context.outer().map_or(0, CallContext::attempt);
@@ -229,7 +238,11 @@ fn process() {
     fs::write(folder.join(format!("{id}.output")), output.to_string()).unwrap();
 }
 
-fn start(work: &str, id: &str, folder: &Path) -> std::process::Child {
+fn start(work: &str, id: &str, folder: &Path) -> Child {
+    command(work, id, folder).spawn().unwrap()
+}
+
+fn command(work: &str, id: &str, folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command
         .args(["--exact", "durable::kill::process", "--nocapture"])
@@ -237,7 +250,15 @@ fn start(work: &str, id: &str, folder: &Path) -> std::process::Child {
         .env(FOLDER, folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null());
-    command.spawn().unwrap()
+    command
+}
+
+fn new_folder() -> PathBuf {
+    let (process, number) = (std::process::id(), fastrand::u64(..));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!("killed-{process}-{number:x}"));
+    fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 fn recorded(folder: &Path, id: &str) -> BTreeSet<String> {
@@ -251,13 +272,7 @@ fn recorded(folder: &Path, id: &str) -> BTreeSet<String> {
 #[test]
 fn a_killed_process_loses_nothing() {
     let kills: usize = crate::common::cases(10, 20);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let folder = folder.join(format!(
-        "killed-{}-{:x}",
-        std::process::id(),
-        fastrand::u64(..)
-    ));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = new_folder();
     let expected: Vec<(Value, BTreeMap<String, u64>)> = WORKS
         .iter()
         .map(|work| {
@@ -356,5 +371,62 @@ fn a_killed_process_loses_nothing() {
     println!(
         "{killed:?} kills of {WORKS:?} in {runs} runs: {calls} calls, {again} of them again, since they ran when the process was killed"
     );
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_process_keeps_its_run() {
+    let folder = new_folder();
+    let world = World::new(None, "");
+    let expected = run("steps", &world, None);
+    let (goes_on, log) = (folder.join("goes on"), folder.join("run"));
+    let log = || fs::read_to_string(&log).unwrap_or_default();
+    let mut child = command("steps", "run", &folder)
+        .env(GOES_ON, &goes_on)
+        .spawn()
+        .unwrap();
+    let id = child.id().to_string();
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, id.as_str()]).status();
+        assert!(sent.unwrap().success(), "{name}");
+    };
+    // The process writes nothing during the call, so it is stopped without a lock on the database.
+    let paused = format!("first[{PAUSED}]@1");
+    let before = format!("first[{}]@1", PAUSED - 1);
+    while !log().contains(&paused) || !recorded(&folder, "run").contains(&before) {
+        assert_eq!(child.try_wait().unwrap(), None);
+        thread::sleep(Duration::from_millis(5));
+    }
+    signal("-STOP");
+    let other = World::new(None, "");
+    let db = Sqlite::open(folder.join("runs.db"));
+    let refused = db.map(|db| smol::block_on(Steps {}.run(&other).durable(&db, "run")));
+    signal("-CONT");
+    File::create(goes_on).unwrap();
+    let error = refused.unwrap().unwrap_err();
+    assert!(
+        matches!(error.journal(), Some(JournalError::Owned { owner, .. }) if *owner == format!("process {id}")),
+        "{error}"
+    );
+    // The child stays a zombie until the wait, so each signal has a receiver.
+    for _ in 0..5 {
+        thread::sleep(Duration::from_millis(fastrand::u64(1..20)));
+        signal("-STOP");
+        thread::sleep(Duration::from_millis(fastrand::u64(1..20)));
+        signal("-CONT");
+    }
+    assert!(child.wait().unwrap().success());
+    let output = fs::read_to_string(folder.join("run.output")).unwrap();
+    let log = log();
+    assert_eq!(output, expected.to_string());
+    assert_eq!(done(&log), world.done.into_inner().unwrap());
+    let started: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix("start "))
+        .collect();
+    let different: BTreeSet<&str> = started.iter().copied().collect();
+    assert_eq!(started.len(), different.len());
+    assert_eq!(other.answers.into_inner(), 0);
     fs::remove_dir_all(&folder).unwrap();
 }

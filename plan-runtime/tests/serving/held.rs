@@ -2,9 +2,11 @@
 
 use super::support::at;
 use crate::durable::support::{Driven, crash, finish};
+use crate::journal::asking::Asking;
 use crate::run::support::Silent;
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::journal::Memory;
+use plan_runtime::journal::spi::Record;
+use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::{EngineCall, Mock, OnFailure, Throttle};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,62 @@ fn a_call_of_a_crashed_run_is_made_again_only_by_the_resumed_run() {
         assert_eq!(finish(run()).unwrap(), 7);
         assert_eq!(bank.charges(), 2);
     }
+}
+
+/// The number of evaluations of `weigh`.
+static WEIGHED: AtomicUsize = AtomicUsize::new(0);
+
+fn weigh(paid: u64) -> u64 {
+    WEIGHED.fetch_add(1, Ordering::SeqCst);
+    paid
+}
+
+plan! {
+    Weigh() -> u64 {
+        step paid = Charge {};
+        step weight: u64 = weigh(paid);
+        step chosen = if weigh(weight) > 5 { Charge {} } else { ChargePlainly {} };
+        step each = for n in vec![weigh(chosen)] { step more = Charge {}; step both: u64 = weigh(more + n); both };
+        #[at_most(2)]
+        step rounds = loop { step round = Charge {}; round } while weigh(round) > each[0];
+        #[after(rounds)]
+        #[fallback(weigh(1))]
+        step lost = Fail {};
+        weigh(rounds + lost)
+    }
+}
+
+#[test]
+fn a_view_after_a_crash_at_any_record_runs_no_code_of_the_plan() {
+    let bank = Arc::new(Bank::default());
+    let toolbox = Toolbox::new().with::<Weigh>();
+    let run = |db: &Memory| {
+        bank.is_stuck.store(false, Ordering::SeqCst);
+        finish(Weigh {}.run(&*bank).durable(db, "weigh")).unwrap()
+    };
+    let whole = Memory::new();
+    let output = run(&whole);
+    let info = whole.look_now("weigh").unwrap().unwrap().info.unwrap();
+    let records = whole.records_now("weigh").unwrap();
+    let mut weighed = 0;
+    for kept in 0..=records.len() {
+        let db = Memory::new();
+        let claim = db.claim_now("weigh").unwrap().claim;
+        db.describe_now(&claim, &info).unwrap();
+        for Record { key, body, .. } in records[..kept].iter().cloned() {
+            smol::block_on(db.append(&claim, key, body)).unwrap();
+        }
+        db.release(&claim);
+        let before = WEIGHED.load(Ordering::SeqCst);
+        let server = at(&db, &toolbox, &bank);
+        server.report("weigh").unwrap();
+        assert!(server.check().unwrap().is_empty());
+        let after = WEIGHED.load(Ordering::SeqCst);
+        assert_eq!(before, after, "{:?}", &records[..kept]);
+        assert_eq!(run(&db), output);
+        weighed += WEIGHED.load(Ordering::SeqCst) - after;
+    }
+    assert!(weighed > records.len(), "{weighed}");
 }
 
 #[test]

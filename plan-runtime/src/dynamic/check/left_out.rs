@@ -2,7 +2,7 @@
 
 use super::checked_value::{CheckedValue, ValueKind};
 use super::replacement::literal;
-use crate::dynamic::Contracts;
+use crate::dynamic::Contract;
 use crate::dynamic::schema::{Form, Presence, Property, Type, Types, Work};
 use crate::plan::{Action, Entry, Key, Template};
 use serde_json::Value;
@@ -14,18 +14,17 @@ type IsNull<'f> = &'f dyn Fn(&Template) -> bool;
 /// Returns the call without nulls for optional members whose types do not name null. Returns `None` for a call without null.
 pub(in crate::dynamic) fn without_nulls(
     action: &Action,
-    contracts: &Contracts,
+    contract: &Contract,
     is_null: IsNull<'_>,
 ) -> Option<Action> {
+    let schema = contract.arguments.as_ref()?;
     if !has_null(&action.args, is_null) {
         return None;
     }
-    let tool = action.tool.clone()?;
-    let schema = contracts.get(&tool.name)?.arguments.as_ref()?;
     let work = Work::for_values(1);
     let args = kept(&action.args, &Type::of(schema, &work), &work, is_null);
     Some(Action {
-        tool: Some(tool),
+        tool: action.tool.clone(),
         args,
     })
 }

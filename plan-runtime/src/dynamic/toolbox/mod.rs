@@ -106,36 +106,36 @@ impl<App: ?Sized> Clone for Toolbox<App> {
 }
 
 impl<App: ?Sized> Implementation<App> {
+    /// Starts a call of the tool with this contract.
     pub(super) fn start<'x>(
         &self,
         request: Request<'_>,
         app: &'x App,
-        contracts: &Contracts,
+        known: (&Contract, &Contracts),
     ) -> Started<'x> {
         let action = request.action();
-        let replaced = check::without_nulls(action, contracts, &|it| request.is_null(it));
+        let replaced = check::without_nulls(action, known.0, &|it| request.is_null(it));
         let request = match &replaced {
             Some(action) => request.with_action(action),
             None => request,
         };
         #[cfg(feature = "jsonschema")]
-        if let Some(tool) = &action.tool
-            && let Some(validators) = contracts.validators(&tool.name)
-        {
-            return self.start_validated(request, app, contracts, validators);
+        if let Some(validators) = known.1.validators(&known.0.name) {
+            return self.start_validated(request, app, known, validators);
         }
-        self.call(request, app, contracts)
+        self.call(request, app, known)
     }
 
-    fn call<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
+    fn call<'x>(
+        &self,
+        request: Request<'_>,
+        app: &'x App,
+        (contract, contracts): (&Contract, &Contracts),
+    ) -> Started<'x> {
         match self {
             // Deserializing the type checks its arguments.
             Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
-                let tool = request.action().tool.as_ref();
-                let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
-                    return request.unknown();
-                };
                 let about = (&*contract.name, &*contract.description, contract.read_only);
                 request.call_json(
                     about,
@@ -499,7 +499,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// assert!(toolbox.contains("echo") && !toolbox.contains("send"));
     /// ```
     pub fn contains(&self, name: &str) -> bool {
-        self.contracts.place(name).is_some()
+        self.contracts.get(name).is_some()
     }
 
     /// Reads a plan from JSON, and checks the plan against the contracts of these tools, with a strict [`Reader`] that detects the
@@ -581,8 +581,9 @@ impl<App: ?Sized> Toolbox<App> {
         &self.throttle
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Implementation<App>> {
-        self.tools.get(self.contracts.place(name)?)
+    pub(super) fn get(&self, name: &str) -> Option<(&Implementation<App>, &Contract)> {
+        let (place, contract) = self.contracts.find(name)?;
+        Some((&self.tools[place], contract))
     }
 }
 

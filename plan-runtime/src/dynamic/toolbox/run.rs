@@ -1,5 +1,6 @@
 //! Runs of plans with the tools of a toolbox.
 
+use super::super::Contract;
 use super::super::before_run::{self, NotReady};
 use super::{Implementation, Toolbox};
 use crate::Plan;
@@ -140,7 +141,7 @@ struct FoundTools<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
     called: Arc<CalledTools>,
     /// The implementations, in the order of the called tools. `None` if the toolbox lacks the tool.
-    found: Vec<Option<&'a Implementation<App>>>,
+    found: Vec<Option<(&'a Implementation<App>, &'a Contract)>>,
 }
 
 impl<'a, App: ?Sized> FoundTools<'a, App> {
@@ -176,19 +177,14 @@ impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
         }
         let number = self.called.number(number);
         match number.and_then(|number| self.found[number.get() as usize - 1]) {
-            Some(tool) => tool.start(request, app, &self.toolbox.contracts),
+            Some((tool, contract)) => tool.start(request, app, (contract, &self.toolbox.contracts)),
             None => request.unknown(),
         }
     }
 
     fn finds_plans(&self) -> bool {
-        let contracts = &self.toolbox.contracts;
-        let mut tools = self.called.tools.iter();
-        tools.any(|tool| {
-            contracts
-                .get(&tool.name)
-                .is_some_and(|it| it.plan.is_some())
-        })
+        let mut found = self.found.iter().flatten();
+        found.any(|(_, contract)| contract.plan.is_some())
     }
 
     fn plan(&self, action: &Action) -> Option<&'static Plan> {

@@ -1,8 +1,8 @@
 //! Calls whose arguments and outputs fit the JSON Schemas of their tools.
 
 use super::{Implementation, Toolbox, mismatches};
-use crate::dynamic::Contracts;
 use crate::dynamic::validation::Validators;
+use crate::dynamic::{Contract, Contracts};
 use crate::resolve::ResolveError;
 use crate::run::StepError;
 use crate::run::start::{Request, Started};
@@ -91,7 +91,7 @@ impl<App: ?Sized> Implementation<App> {
         &self,
         request: Request<'_>,
         app: &'x App,
-        contracts: &Contracts,
+        known: (&Contract, &Contracts),
         validators: &Arc<Validators>,
     ) -> Started<'x> {
         if let Some(recorded) = request.recorded()
@@ -101,8 +101,8 @@ impl<App: ?Sized> Implementation<App> {
         }
         let started = match self {
             // The call itself checks the arguments.
-            Self::Json(_) => self.call(request, app, contracts),
-            Self::Typed(..) => self.start_typed(request, app, contracts),
+            Self::Json(_) => self.call(request, app, known),
+            Self::Typed(..) => self.start_typed(request, app, known),
         };
         let validators = Arc::clone(validators);
         started.checking(move |output| validators.output(output))
@@ -112,32 +112,25 @@ impl<App: ?Sized> Implementation<App> {
         &self,
         request: Request<'_>,
         app: &'x App,
-        contracts: &Contracts,
+        known: (&Contract, &Contracts),
     ) -> Started<'x> {
-        let action = request.action();
-        let contract = action
-            .tool
-            .as_ref()
-            .and_then(|tool| contracts.get(&tool.name));
-        let Some(contract) = contract.filter(|it| it.arguments.is_some()) else {
-            return self.call(request, app, contracts);
-        };
         // A run on an engine records the values of Rust code, so no other part may compute them.
-        if request.recorded().is_some() || action.args.has_code() {
-            return self.call(request, app, contracts);
+        let is_checked = known.0.arguments.is_some() && !request.action().args.has_code();
+        if !is_checked || request.recorded().is_some() {
+            return self.call(request, app, known);
         }
         let arguments = match request.arguments_as_json() {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(error)),
         };
-        let mismatches = mismatches(contract, contracts, &arguments);
+        let mismatches = mismatches(known.0, known.1, &arguments);
         if !mismatches.is_empty() {
             let error = ResolveError::new(mismatches.join("; "));
             return Started::Ended(Err(StepError::arguments(error)));
         }
-        match self.call(request.with_arguments(&arguments), app, contracts) {
+        match self.call(request.with_arguments(&arguments), app, known) {
             // Only the references of the plan tell which argument is wrong.
-            Started::Ended(Err(StepError::Arguments(_))) => self.call(request, app, contracts),
+            Started::Ended(Err(StepError::Arguments(_))) => self.call(request, app, known),
             started => started,
         }
     }

@@ -6,6 +6,7 @@ mod step;
 
 pub(super) use step::{PatternText, ToolName, bound};
 
+use super::masked::without_secrets;
 use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template, Test};
 use super::{is_word, root_name, seen, written};
 use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
@@ -18,7 +19,7 @@ use std::fmt::{Display, Formatter, Result, Write};
 /// [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        if let Some(hidden) = self.without_secrets() {
+        if let Some(hidden) = without_secrets(self) {
             return write_plan(&hidden, f);
         }
         write_plan(self, f)

@@ -5,7 +5,7 @@ use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::meaningless;
 use crate::plan::{
     Amount, Block, Body, Catch, Checked, Condition, Form, LocalValue, Origin, Plan, Role, Secrecy,
-    Source, Step, Template, pattern_mistake,
+    Source, Step, Template, pattern_mistake, role_mistakes,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
@@ -50,7 +50,7 @@ impl Graph {
         if !check.blocks.is_empty() {
             graph.blocks = Some(check.blocks);
         }
-        if let Some(mistake) = plan.role_mistakes(Origin::Recorded).first() {
+        if let Some(mistake) = role_mistakes(plan, Origin::Recorded).first() {
             return Err(mistake.in_plan(plan));
         }
         let needs = graph.last.as_ref().map(|_| plan.needs());

@@ -1,6 +1,7 @@
 //! The data of a checked plan.
 
 use crate::machine::{BadNodes, Tables};
+use crate::plan::masked::without_secrets;
 use crate::plan::{CalledTools, Handing, Plan, Role, Secrecy, Template};
 use plan_graph::Graph as Edges;
 use std::collections::HashMap;
@@ -90,7 +91,7 @@ impl Graph {
 
     /// Returns the graph's plan without secrets, in one copy for all owners.
     pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
-        let copy = || Arc::new(plan.without_secrets().unwrap_or_else(|| plan.clone()));
+        let copy = || Arc::new(without_secrets(plan).unwrap_or_else(|| plan.clone()));
         Arc::clone(self.shared.get_or_init(copy))
     }
 

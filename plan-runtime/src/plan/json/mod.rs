@@ -23,7 +23,6 @@ mod write;
 pub(crate) use no_effect::meaningless;
 pub(crate) use text::Json;
 pub(in crate::plan) use view::View;
-pub(in crate::plan) use view::{ObjectMember, TextPart};
 pub(crate) use write::InPlan;
 
 use super::Number;

@@ -1,6 +1,8 @@
 //! The JSON of templates and paths, independent of their form in Rust.
 
 use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template, Test};
+#[cfg(feature = "dynamic")]
+use crate::plan::{Entry, Selector, index};
 use crate::shape::Tagging;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -76,10 +78,65 @@ impl Template {
         }
     }
 
+    /// Returns the template in the form that plan JSON has: variants of enums and members of nested objects have the
+    /// positions that serde gives them, and adjacent strings are joined.
+    #[cfg(feature = "dynamic")]
+    pub fn plain(&self) -> Self {
+        match self.view() {
+            View::Null => Self::Null,
+            View::Bool(value) => Self::Bool(value),
+            View::Number(number) => Self::Number(number),
+            View::String(text) => match self {
+                Self::String(_) => self.clone(),
+                _ => Self::String(text.into_owned()),
+            },
+            View::List(items) => Self::List(items.iter().map(Self::plain).collect()),
+            View::Object(members) => Self::Object(members.into_iter().map(entry).collect()),
+            View::Reference(reference) => Self::Reference(reference.plain()),
+            View::Text(parts) => {
+                let part = |part| match part {
+                    TextPart::Literal(text) => Part::Literal(text.into_owned()),
+                    TextPart::Value(value, spec) => Part::value(value.plain(), spec),
+                };
+                Self::Text(parts.into_iter().map(part).collect())
+            }
+            View::Test(test) => test.map(Self::plain).into(),
+            View::Computed(computed) => Self::Computed(computed.clone()),
+        }
+    }
+
     fn members(&self) -> Vec<ObjectMember<'_>> {
         let mut members = Members::default();
         members.add(self);
         members.into_list()
+    }
+}
+
+#[cfg(feature = "dynamic")]
+fn entry(member: ObjectMember<'_>) -> Entry {
+    let (key, value) = match member {
+        ObjectMember::Template(name, value) => (Key::Name(name.to_owned()), value.plain()),
+        ObjectMember::Text(name, text) => (
+            Key::Name(name.to_owned()),
+            Template::String(text.to_owned()),
+        ),
+        ObjectMember::Flattened(value) => (Key::Flattened, value.plain()),
+    };
+    Entry { key, value }
+}
+
+#[cfg(feature = "dynamic")]
+impl Reference {
+    fn plain(&self) -> Self {
+        let mut plain = self.clone();
+        for segment in &mut plain.path {
+            if let Selector::Key(key) = &segment.selector
+                && let Some(index) = index(key)
+            {
+                segment.selector = Selector::Index(index);
+            }
+        }
+        plain
     }
 }
 

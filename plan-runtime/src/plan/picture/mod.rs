@@ -37,13 +37,13 @@ pub struct Picture<'p> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Language {
+pub(super) enum Language {
     Mermaid,
     Dot,
 }
 
 impl<'p> Picture<'p> {
-    fn new(plan: &'p Plan, language: Language) -> Self {
+    pub(super) fn new(plan: &'p Plan, language: Language) -> Self {
         Self {
             plan,
             nested: Vec::new(),
@@ -98,62 +98,6 @@ pub enum Direction {
     Down,
     /// Edges run from left to right, for plans with long chains of steps.
     Right,
-}
-
-impl Plan {
-    /// Returns the plan as a [Mermaid](https://mermaid.js.org/syntax/flowchart.html) flowchart, which many viewers of
-    /// Markdown draw.
-    ///
-    /// ```
-    /// # use plan_runtime::{Result, plan, tool};
-    /// # #[tool] async fn find(name: String) -> Result<Vec<String>> { Ok(vec![name]) }
-    /// # #[tool] async fn greet(who: String) -> Result<String> { Ok(who) }
-    /// plan! {
-    ///     Welcome(team: String) -> String {
-    ///         /// Who is it?
-    ///         step people = Find { name: team };
-    ///         step greeting = Greet { who: people[0] };
-    ///         greeting
-    ///     }
-    /// }
-    /// assert_eq!(Welcome::PLAN.mermaid().to_string(), r#"---
-    /// title: "welcome"
-    /// config:
-    ///   flowchart:
-    ///     wrappingWidth: 600
-    /// ---
-    /// flowchart TB
-    ///   input_team[/"team: String"/]:::input
-    ///   step_people["○ people = find<br/>Who is it?"]
-    ///   step_greeting["greeting = greet"]
-    ///   output(["output: String"]):::output
-    ///   input_team --> step_people
-    ///   step_people -->|"[0]"| step_greeting
-    ///   step_greeting --> output
-    ///   classDef input fill:none
-    ///   classDef output fill:none
-    /// "#);
-    /// ```
-    pub fn mermaid(&self) -> Picture<'_> {
-        Picture::new(self, Language::Mermaid)
-    }
-
-    /// Returns the plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
-    ///
-    /// ```
-    /// # use plan_runtime::Plan;
-    /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
-    ///     {"id": "node", "tool": {"name": "t"}},
-    ///     {"id": "b", "tool": {"name": "t"}, "after": ["node"]}
-    /// ]}"#)?;
-    /// let dot = plan.dot().to_string();
-    /// assert!(dot.contains("  step_node [label=\"○ node = t\"];\n"));
-    /// assert!(dot.contains("  step_node -> step_b [style=dashed];\n"));
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    pub fn dot(&self) -> Picture<'_> {
-        Picture::new(self, Language::Dot)
-    }
 }
 
 /// Returns the path of a reference, without its first name: `data[0].from.email`. Empty for a whole value.

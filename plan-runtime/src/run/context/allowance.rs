@@ -193,37 +193,47 @@ impl Allowance {
         left.min_by_key(|(_, left, _)| *left).expect("there is one")
     }
 
-    /// Returns `true` if a limit on calls, attempts or elements applies.
-    #[inline]
-    pub(in crate::run) fn counts(&self) -> bool {
-        self.counts
-    }
-
     /// Counts the elements of a list of this length.
     pub(in crate::run) fn list(&self, length: usize) -> Result<(), ResolveError> {
-        self.count(
-            length,
-            |it| &it.elements,
-            |limits| (limits.elements, Limit::Elements),
-        )
-    }
-
-    #[inline]
-    fn count(
-        &self,
-        more: usize,
-        counter: impl Fn(&Self) -> &AtomicUsize,
-        limit: impl Fn(&Limits) -> (usize, fn(usize) -> Limit),
-    ) -> Result<(), ResolveError> {
         let mut result = Ok(());
         for it in self.chain() {
-            let before = counter(it).fetch_add(more, Ordering::Relaxed);
-            let (most, which) = limit(&it.limits);
-            if before.saturating_add(more) > most {
-                result = Err(ResolveError::limit(which(most)));
+            let before = it.elements.fetch_add(length, Ordering::Relaxed);
+            let most = it.limits.elements;
+            if before.saturating_add(length) > most {
+                result = Err(ResolveError::limit(Limit::Elements(most)));
             }
         }
         result
+    }
+
+    /// Counts calls and attempts. Returns `false` if their number exceeds a limit.
+    #[inline(never)]
+    fn count(&self, calls: usize, attempts: usize) -> bool {
+        let mut is_within = true;
+        for it in self.chain() {
+            let calls = it.calls.fetch_add(calls, Ordering::Relaxed) + calls;
+            let attempts = it.attempts.fetch_add(attempts, Ordering::Relaxed) + attempts;
+            is_within &= calls <= it.limits.calls && attempts <= it.limits.attempts;
+        }
+        is_within
+    }
+
+    /// Returns the error of a call or attempt that exceeds a limit. The outermost limit counts.
+    #[cold]
+    fn too_many_calls(&self) -> StepError {
+        let exceeds = |count: &AtomicUsize, most| count.load(Ordering::Relaxed) > most;
+        let limits = self.chain().filter_map(|it| {
+            let Limits {
+                calls, attempts, ..
+            } = it.limits;
+            if exceeds(&it.calls, calls) {
+                Some(Limit::Calls(calls))
+            } else {
+                exceeds(&it.attempts, attempts).then_some(Limit::Attempts(attempts))
+            }
+        });
+        let limit = limits.last();
+        StepError::arguments(ResolveError::limit(limit.expect("a limit is exceeded")))
     }
 
     /// Checks that a plan may start at this depth.
@@ -304,9 +314,14 @@ impl Held {
     pub(in crate::run) fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
         if self.is_shared.get() {
-            for it in self.allowance.chain() {
-                it.held.fetch_add(bytes, Ordering::Relaxed);
-            }
+            self.add_shared(bytes);
+        }
+    }
+
+    #[cold]
+    fn add_shared(&self, bytes: usize) {
+        for it in self.allowance.chain() {
+            it.held.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
@@ -316,18 +331,21 @@ impl Held {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         if self.is_shared.get() {
-            for it in self.allowance.chain() {
-                it.held.fetch_sub(bytes, Ordering::Relaxed);
-            }
+            self.remove_shared(bytes);
+        }
+    }
+
+    #[cold]
+    fn remove_shared(&self, bytes: usize) {
+        for it in self.allowance.chain() {
+            it.held.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 
     /// Adds the bytes to the shared allowance from now on.
     pub(in crate::run) fn share(&self) {
         if !self.is_shared.replace(true) {
-            for it in self.allowance.chain() {
-                it.held.fetch_add(self.bytes, Ordering::Relaxed);
-            }
+            self.add_shared(self.bytes);
         }
     }
 
@@ -345,30 +363,24 @@ impl Held {
     /// Counts an attempt to call a tool, and the call if the call `is_new`.
     #[inline(always)]
     pub(in crate::run) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
-        if !self.allowance.counts() || action.tool.is_none() {
+        if action.tool.is_none() {
             return Ok(());
         }
-        self.charge_all(is_new)
-    }
-
-    #[cold]
-    fn charge_all(&self, is_new: bool) -> Result<(), StepError> {
-        if is_new {
-            self.charge_call()?;
-        }
-        let limit = |limits: &Limits| (limits.attempts, Limit::Attempts as fn(usize) -> Limit);
-        let counted = self.allowance.count(1, |it| &it.attempts, limit);
-        counted.map_err(StepError::arguments)
+        self.charge_calls(usize::from(is_new), 1)
     }
 
     /// Counts a call whose attempts count later.
     pub(in crate::run) fn charge_call(&self) -> Result<(), StepError> {
-        if !self.allowance.counts() {
+        self.charge_calls(1, 0)
+    }
+
+    #[inline(always)]
+    fn charge_calls(&self, calls: usize, attempts: usize) -> Result<(), StepError> {
+        let allowance = &self.allowance;
+        if !allowance.counts || allowance.count(calls, attempts) {
             return Ok(());
         }
-        let limit = |limits: &Limits| (limits.calls, Limit::Calls as fn(usize) -> Limit);
-        let counted = self.allowance.count(1, |it| &it.calls, limit);
-        counted.map_err(StepError::arguments)
+        Err(allowance.too_many_calls())
     }
 
     /// Returns `true` if the run may hold `bytes` more.

@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::context::{Allowance, AnyGate, CallContext, Decision, Question};
 use super::super::options::MOST_QUESTIONS;
 use super::super::permits::Applicant;
+use super::super::request::Mode;
 use super::super::shared::SharedRun;
 use super::super::start::{Request, Started};
 use super::super::throttle::{Throttle, Turn};
@@ -235,9 +236,12 @@ impl<'x> Starting<'x> {
             };
             let request = Request {
                 context: Some(&context),
-                engine: scene.run.engine.as_ref(),
-                asks: way.asks,
-                is_held: way.is_held,
+                mode: match &scene.run.engine {
+                    _ if way.asks => Mode::Question,
+                    Some(engine) => Mode::Elsewhere(engine),
+                    None if way.is_held => Mode::Later,
+                    None => Mode::Call,
+                },
                 shown: way.shown,
                 secret: at.secrets(self.number),
                 captured: way.captured,
@@ -330,6 +334,8 @@ impl Sharing {
     }
 
     /// Counts a started call.
+    #[cold]
+    #[inline(never)]
     pub(super) fn started(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls += 1,
@@ -341,6 +347,8 @@ impl Sharing {
     }
 
     /// Counts an ended call. Its permit goes to the next call here.
+    #[cold]
+    #[inline(never)]
     pub(super) fn ended(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls -= 1,
@@ -354,6 +362,8 @@ impl Sharing {
     }
 
     /// Counts a dropped call without a context.
+    #[cold]
+    #[inline(never)]
     pub(super) fn dropped(&mut self) {
         self.calls -= 1;
         self.run.permits.give_back(1);

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(super) struct Answering<'s, 'x>(pub(super) &'s mut Scene<'x>);
 
 impl<'x> Answering<'_, 'x> {
-    /// Returns `None` if the answer is no longer needed.
+    /// Returns `None` if the answer is no longer needed, and in a view if only Rust code can make the answer.
     pub(super) fn answer(
         &mut self,
         id: QuestionId,
@@ -28,7 +28,7 @@ impl<'x> Answering<'_, 'x> {
         host: &mut dyn Host<'x>,
     ) -> Option<Answer> {
         let made = self.make(id, question, host);
-        if self.0.is_interrupted() {
+        if std::mem::take(&mut self.0.is_undecided) || self.0.is_interrupted() {
             return None;
         }
         Some(made.unwrap_or_else(|error| self.refuse(id, question, error)))

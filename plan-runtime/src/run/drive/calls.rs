@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
-use super::super::storing::{CalledAgain, in_span};
+use super::super::storing::{CalledAgain, in_span, once};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::admission::Admission;
@@ -23,6 +23,7 @@ use crate::plan::{Body, CalledTools, Keep};
 use crate::resolve::Meter;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::future::pending;
 use std::sync::Arc;
 
 /// The calls of a run, its waits and its timers.
@@ -71,16 +72,16 @@ impl<'x> Calls<'x> {
         if let Err(error) = self.scene.values.held.charge(action, true) {
             return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
-        let given = if HANDS {
-            self.scene.values.give(scope, step, true)
+        let (it, given) = if HANDS {
+            let given = self.scene.values.give(scope, step, true);
+            (self.scene.values.scope(scope), given)
         } else {
-            None
+            (it, None)
         };
         let tool = self.tools.as_ref().and_then(|tools| tools.number(number));
         let again = self.tasks.ended_call(tool);
         let (started, bytes) = {
             let scene = &self.scene;
-            let it = scene.values.scope(scope);
             let stop = move || scene.look(scope);
             let meter = Meter::new(scene.values.held.room(), Some(&stop));
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
@@ -218,7 +219,12 @@ impl<'x> Calls<'x> {
             asks: false,
             span: Some(&span),
         };
-        let (started, bytes) = it.request(&mut self.scene, way, host);
+        let is_viewed = durable.is_some_and(|durable| durable.is_viewed());
+        let (started, bytes) = if is_viewed && it.is_computed() {
+            (Ok(Started::Running(once(pending()))), 0)
+        } else {
+            it.request(&mut self.scene, way, host)
+        };
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
         if let Some(arguments) = captured.take() {

@@ -146,8 +146,9 @@ impl<'x> Driver<'x> {
             let mut result = None;
             let polled = self.calls.tasks.poll_next(cx, &mut result);
             self.calls.look_at_begun();
+            let is_recorded = self.calls.records.is_some();
             let Poll::Ready(slot) = polled else {
-                let goes_on = self.calls.records.is_some() && self.goes_on();
+                let goes_on = is_recorded && self.goes_on();
                 if self.calls.pass_limit() || goes_on || self.ends_grace(cx) {
                     continue;
                 }
@@ -157,11 +158,11 @@ impl<'x> Driver<'x> {
             if self.calls.scene.values.held.is_shared() {
                 self.calls.scene.look_at_limits(cx);
             }
-            if self.calls.records.is_some() {
+            if is_recorded {
                 self.blocked.goes_on();
             }
             let plain = match result {
-                Some(Ok(_)) if self.calls.records.is_none() => self.calls.tasks.take_plain(slot),
+                Some(Ok(_)) if !is_recorded => self.calls.tasks.take_plain(slot),
                 _ => None,
             };
             let Some((call, scope, bytes)) = plain else {

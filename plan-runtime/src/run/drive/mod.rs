@@ -46,12 +46,12 @@ use super::context::{CallContext, Held};
 use super::durable::Durable;
 use super::limits::Limits;
 use super::on_failure::OnFailure;
-use super::options::{FindPlan, Options, ReadOutput};
+use super::options::{Options, ReadOutput};
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::start::{MadeOutput, Request, Started, Starter};
 use super::watch::{Keeps, Watch};
-use super::{Cause, Report, Run, RunError, trace};
+use super::{Cause, Report, RunError, trace};
 use crate::Plan;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
@@ -67,14 +67,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use stops::Stops;
 use values::Values;
-
-impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Sets the function that finds called plans, for plans without generated code.
-    #[doc(hidden)]
-    pub fn find_plans(self, find: FindPlan<'a>) -> Self {
-        self.configure(|options| options.find = Some(find))
-    }
-}
 
 /// The host of a run.
 pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
@@ -258,6 +250,7 @@ impl<'x> Driver<'x> {
             beside,
             output: Value::Null,
             watch,
+            is_undecided: false,
         };
         let mut driver = Self::new(scene, admission, options.signals);
         driver.calls.scene.enter(plans);

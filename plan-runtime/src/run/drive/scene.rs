@@ -47,6 +47,8 @@ pub(super) struct Scene<'x> {
     pub(super) output: Value,
     /// The listeners of the run, and the log of its report.
     pub(super) watch: Option<Box<Watch<'x>>>,
+    /// `true` if a view has no record of a decision of Rust code.
+    pub(super) is_undecided: bool,
 }
 
 impl<'x> Scene<'x> {
@@ -462,6 +464,11 @@ impl<'x> Starting<'x> {
         let of = scene.of(call, place);
         let (action, number) = scene.values.action(&of)?;
         Some(Self { of, action, number })
+    }
+
+    /// Returns `true` if the action is no call, and Rust code makes its value.
+    pub(super) fn is_computed(&self) -> bool {
+        self.action.tool.is_none() && self.action.args.has_code()
     }
 
     /// Returns `true` if both calls are calls of one action of a step, possibly for different elements.

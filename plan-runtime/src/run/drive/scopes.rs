@@ -339,6 +339,7 @@ impl Answering<'_, '_> {
         let state = (self.0.values.has_secrets(), self.0.stops.is_exceeded());
         let decided = keeper.decided(key, state, || decide(self));
         decided.unwrap_or_else(|failure| {
+            self.0.is_undecided = keeper.is_viewed();
             let failure = failure.or_else(|| run.durable.as_ref()?.failure());
             if let Some(error) = failure {
                 self.0.fail(Interrupt::Journal(error));

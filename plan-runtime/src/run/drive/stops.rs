@@ -196,7 +196,20 @@ impl<'x> Stops<'x> {
     }
 
     /// Returns the next of these events.
+    #[inline]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> Option<Event> {
+        let has_rung = |it: &Option<Deadline>| it.as_ref().is_some_and(Deadline::has_rung);
+        let may_end = self.came.get().is_some() || self.cancel.get_mut().is_some();
+        if may_end || has_rung(&self.deadline) || has_rung(&self.end) {
+            self.poll_causes(cx, clock)
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn poll_causes(&mut self, cx: &mut Context<'_>, clock: &Clock) -> Option<Event> {
         if self.stopped.is_some() || self.exceeded.is_some() {
             return self.end_grace(cx);
         }
@@ -214,7 +227,6 @@ impl<'x> Stops<'x> {
     }
 
     /// Polls the deadline, the end of the grace period, and the cancellation if the run `may_cancel`.
-    #[inline]
     pub(super) fn coming(&mut self, cx: &mut Context<'_>, may_cancel: bool) -> Option<Interrupt> {
         if may_cancel && is_cancelled(self.cancel.get_mut(), cx) {
             return Some(Interrupt::Cancelled);
@@ -227,7 +239,6 @@ impl<'x> Stops<'x> {
 }
 
 /// Polls the future that cancels the run, unless the future has completed.
-#[inline]
 fn is_cancelled(cancel: &mut Option<Cancel<'_>>, cx: &mut Context<'_>) -> bool {
     let Some(future) = cancel else {
         return false;
@@ -273,10 +284,16 @@ impl Deadline {
         self.alarm.rung.store(true, Ordering::Relaxed);
     }
 
+    /// Returns `true` if the timer must be polled.
+    #[inline]
+    fn has_rung(&self) -> bool {
+        self.alarm.rung.load(Ordering::Acquire)
+    }
+
     /// Returns `true` once, when the time has passed. Until then, the waker of the run is kept.
     #[inline]
     pub(super) fn is_over(&mut self, cx: &Context<'_>) -> bool {
-        self.alarm.rung.load(Ordering::Acquire) && self.ask(cx)
+        self.has_rung() && self.ask(cx)
     }
 
     #[cold]

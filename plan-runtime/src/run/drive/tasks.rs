@@ -233,8 +233,8 @@ impl<'x> Tasks<'x> {
     #[inline(always)]
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
-        if std::mem::take(&mut it.is_new)
-            && let Some(begun) = &mut self.begun
+        if let Some(begun) = &mut self.begun
+            && std::mem::take(&mut it.is_new)
         {
             begun.push(slot);
         }

@@ -11,7 +11,6 @@ mod path;
 pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
 
 use super::limits::Limits;
-use super::{Run, Stage};
 use crate::journal::JournalError;
 use crate::plan::{Executable, Graph, Plan};
 use crate::print::{Cut, Line, MOST};
@@ -23,49 +22,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-impl<App: ?Sized, O> Run<'_, App, O> {
-    /// Returns a handle that sends values to steps with `await`, such as `step reply: Reply = await;`.
-    ///
-    /// A plan with such a step runs only if you call this method before the first poll of the run. You can send values from another thread, and
-    /// before the run starts. If the run is [inside](Self::inside) another run, call `signals` of the outermost run instead.
-    ///
-    /// ```
-    /// use plan_runtime::plan;
-    ///
-    /// plan! {
-    ///     Greet(greeting: String) -> String {
-    ///         step name: String = await;
-    ///         format!("{greeting}, {name}!")
-    ///     }
-    /// }
-    ///
-    /// let run = Greet { greeting: "Hello".into() }.run(&());
-    /// let signals = run.signals();
-    /// std::thread::spawn(move || signals.send("name", "Ada"));
-    /// assert_eq!(smol::block_on(run)?, "Hello, Ada!");
-    ///
-    /// let error = smol::block_on(Greet { greeting: "Hello".into() }.run(&())).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "plan `greet` cannot start: step `name` waits for a value, and nobody can send it: call `Run::signals` before the run starts"
-    /// );
-    /// # Ok::<(), plan_runtime::RunError>(())
-    /// ```
-    pub fn signals(&self) -> Signals {
-        match &self.stage {
-            Stage::New(executable, _, options) => match &options.outer {
-                Some(outer) => outer.signals(),
-                None => early(executable, (&options.signals, options.limits)),
-            },
-            Stage::Beginning(it) => early(&it.executable, (&it.options.signals, it.options.limits)),
-            Stage::Running(driver) => driver.signals(),
-            Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
-        }
-    }
-}
-
 /// Returns the sender of values to a run that has not started.
-fn early(
+pub(super) fn early(
     executable: &Executable<'_>,
     (receiver, limits): (&OnceLock<Receiver>, Option<Limits>),
 ) -> Signals {

@@ -5,7 +5,7 @@ use super::cycle::{inside, path, reading};
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
-use crate::plan::{Origin, RolePlace, Source};
+use crate::plan::{Origin, RolePlace, Source, role_mistakes};
 use crate::print::short;
 
 /// Reports the errors about roles, including those of steps in blocks.
@@ -19,7 +19,7 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
         let around = inside(around, &step.id);
         check_in(spans, notes, &block.plan, &around, origin);
     });
-    for mistake in plan.role_mistakes(origin) {
+    for mistake in role_mistakes(plan, origin) {
         let Some(index) = mistake.step else {
             let place = match (mistake.place, all.output) {
                 (RolePlace::Reads(source), Some(at)) => {

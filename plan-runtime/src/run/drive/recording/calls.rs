@@ -6,6 +6,7 @@ use super::super::super::clock::Clock;
 use super::super::super::context::CallContext;
 use super::super::super::durable::{self, Durable, Recorded};
 use super::super::super::recorded::{self, held_back};
+use super::super::super::request::Mode;
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
 use super::super::super::throttle::Turn;
@@ -348,7 +349,7 @@ fn misfit<'x>(
         let at = scene.values.scope(it.of.scope);
         let scope = scene.values.resolving(at, false, &[]);
         let request = Request {
-            recorded: Some(value),
+            mode: Mode::Recorded(value),
             ..Request::new(&scope, it.action)
         };
         match scene.values.own(it.of.scope) {
