@@ -16,6 +16,7 @@ use crate::machine::{Command, Cutoff, Failures, MachineView, Part, Question, Sco
 use crate::plan::{Body, Plan, Policy, ToolInfo};
 use crate::resolve::{StoredValue, bytes_of};
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -428,7 +429,10 @@ impl Watching<'_, '_> {
     /// Settles the remaining steps of a run that has ended.
     pub(super) fn done(&mut self) {
         self.fail_exceeded();
-        for scope in self.watch.logs.scopes() {
+        let mut scopes = self.watch.logs.scopes();
+        // A step ends after the steps inside, and an inner scope may have the id of a scope that has ended.
+        scopes.sort_unstable_by_key(|it| Reverse((self.values.scope(*it).depth, *it)));
+        for scope in scopes {
             for step in self.watch.logs.unsettled(scope) {
                 self.settle_as(scope, step, self.view.status(scope, step));
             }

@@ -8,7 +8,6 @@ use super::waits::Waits;
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role, ToolInfo, number};
 use serde_json::Value;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -180,11 +179,9 @@ impl<'x> Logs<'x> {
         open.map(|(place, _)| place).collect()
     }
 
-    /// Returns the scopes that have not ended permanently, with the scope of the whole plan at the end.
+    /// Returns the scopes that have not ended permanently.
     pub(in crate::run) fn scopes(&self) -> Vec<ScopeId> {
-        let mut scopes: Vec<ScopeId> = self.open.keys().copied().collect();
-        scopes.sort_unstable_by_key(|scope| Reverse(*scope));
-        scopes
+        self.open.keys().copied().collect()
     }
 
     /// Names the step that has blocked each blocked step of a scope: the first one in the plan, regardless of the order of failures.
