@@ -445,9 +445,10 @@ fn a_plan_without_text_is_checked() {
         "the plan cannot be written as JSON: the plan has no Step(7)"
     );
     // An older version may have recorded a policy without an effect.
-    let round = json!({"steps": [{"id": "k", "value": 1}], "value": 1, "while": false});
-    let policy = json!({"at_most": 2, "concurrency": 2});
-    let text = json!({"name": "p", "steps": [{"id": "a", "loop": round, "policy": policy}]});
+    let each = json!({"for": {"pattern": "x", "list": [1], "body": {"value": 1}}});
+    let policy = json!({"concurrency": 2});
+    let step = json!({"id": "a", "if": [{"condition": true, "then": each}], "policy": policy});
+    let text = json!({"name": "p", "steps": [step], "output": {}});
     let plan = serde_json::from_value(text.clone()).unwrap();
     assert_eq!(toolbox.check(&plan).to_string(), "");
     assert!(read(&text.to_string()).has_errors());
