@@ -5,7 +5,7 @@
 //!
 //! The [guide] leads from a [first plan](guide::first_plan) to every feature. The [recipes](guide::recipes) are programs for common situations, and
 //! the [checks](guide::checks) are the kinds of errors, each with a fix. The attributes of steps, such as `#[retry]` and `#[undo]`, are in
-//! [`plan!`](crate::plan!#policies).
+//! the [syntax](guide::syntax#attributes-of-steps).
 //!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
