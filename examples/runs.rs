@@ -23,7 +23,7 @@ use serde_json::Value;
 use shop::{PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const USAGE: &str =
     "usage: runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
@@ -69,10 +69,17 @@ async fn execute(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             server.signal(id, path, value).await?;
             println!("sent; a server resumes the run");
         }
-        ["cancel", id] => server.cancel(id).await?,
-        ["retry", id] => server.retry_failed(id).await?,
+        ["cancel", id] => {
+            server.cancel(id).await?;
+            println!("requested; a server cancels the run");
+        }
+        ["retry", id] => {
+            server.retry_failed(id).await?;
+            println!("requested; a server retries the run");
+        }
         ["delete", days] => {
-            let days: u32 = days.parse()?;
+            let is_wrong = |error| format!("`{days}` is not a number of days: {error}");
+            let days: u32 = days.parse().map_err(is_wrong)?;
             let age = Duration::from_secs(86_400) * days;
             let count = server.delete(age).await?;
             println!("deleted {count} that ended more than {days} days ago");
@@ -129,7 +136,8 @@ async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn E
         let Some(last) = page.last() else { break };
         filter = filter.after(last.number);
         for run in page {
-            println!("{:24} {:16} {}", run.id, run.plan, state(&run));
+            let began = age(run.began);
+            println!("{:24} {:16} {began:12} {}", run.id, run.plan, state(&run));
             if run.waits {
                 waiting = Some(run.id);
             }
@@ -139,6 +147,16 @@ async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn E
         }
     }
     Ok(waiting)
+}
+
+/// Returns the time since the start of a run.
+fn age(began: SystemTime) -> String {
+    match began.elapsed().unwrap_or_default().as_secs() {
+        seconds @ ..120 => format!("{seconds} s ago"),
+        seconds @ ..7_200 => format!("{} min ago", seconds / 60),
+        seconds @ ..172_800 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
 }
 
 /// Returns the state of a run, in the words that the report of the run has for its steps.
