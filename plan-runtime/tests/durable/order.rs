@@ -502,10 +502,11 @@ fn with_seed<T>(
     })
 }
 
-/// Tries all seeds, and tells the shortest failures.
-fn all_seeds(mut try_seed: impl FnMut(u64) -> Result<u64, String>) {
+/// Tries all seeds and the `known` ones, which have found errors. Tells the shortest failures.
+fn all_seeds(known: &[u64], mut try_seed: impl FnMut(u64) -> Result<u64, String>) {
     let (mut count, mut wrong) = (0, Vec::new());
-    for seed in 0..cases() {
+    let known = known.iter().copied().filter(|seed| *seed >= cases());
+    for seed in (0..cases()).chain(known) {
         match try_seed(seed) {
             Ok(more) => count += more,
             Err(why) => wrong.push(why),
@@ -559,12 +560,18 @@ fn cancel_everywhere<'p>(
 
 #[test]
 fn a_call_that_never_began_has_no_event_and_no_attempt() {
-    all_seeds(|seed| with_seed(seed, |case, shape| cancel_everywhere(case, shape, 25)));
+    // An inner scope has the id of a scope that has ended.
+    all_seeds(&[204], |seed| {
+        with_seed(seed, |case, shape| cancel_everywhere(case, shape, 25))
+    });
 }
 
 #[test]
 fn many_things_at_one_moment_are_decided_after_a_crash_as_before() {
-    all_seeds(|seed| with_seed(seed, |case, shape| crash_everywhere(case, shape, 25)));
+    // Throttles let calls wait. After a crash, the calls start in the same order.
+    all_seeds(&[124, 227], |seed| {
+        with_seed(seed, |case, shape| crash_everywhere(case, shape, 25))
+    });
 }
 
 /// The records of a run without times, by their keys. The counts of undone steps and the documents of plans contain no times.
@@ -586,7 +593,7 @@ fn without_times(records: Vec<(String, String)>) -> BTreeMap<String, Value> {
 #[test]
 fn the_records_of_runs_stay_the_same() {
     let mut outcomes = Vec::new();
-    all_seeds(|seed| {
+    all_seeds(&[], |seed| {
         let (told, records) = with_seed(seed, |case, shape| {
             let shape = Shape {
                 throttle: None,

@@ -61,6 +61,8 @@ pub(super) struct CallAdmission {
     pub(super) question: Option<Box<Question>>,
     /// The turn of the next attempt. The call may still wait for this turn.
     pub(super) turn: Option<Turn>,
+    /// The number of the attempt that starts at the turn of a record.
+    pub(super) recorded: u32,
 }
 
 impl<'x> Admission<'x> {
@@ -102,6 +104,12 @@ impl<'x> Admission<'x> {
     /// Returns `true` if a call counts in the limit of calls.
     pub(super) fn is_counted(&self, of: &Site) -> bool {
         self.call(of).is_some_and(|call| call.is_counted)
+    }
+
+    /// Returns `true` if an attempt starts at the turn of a record.
+    pub(super) fn is_recorded(&self, of: &Site) -> bool {
+        let call = self.call(of);
+        call.is_some_and(|call| call.recorded == of.attempt())
     }
 
     /// Takes the turn of a call that starts.

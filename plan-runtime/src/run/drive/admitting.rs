@@ -50,7 +50,10 @@ impl<'x> Admitting<'_, 'x> {
         let is_answered = match &known {
             Known::Over => return Ok(()),
             Known::Begun => {
-                self.scene.machine.handle(Event::Admitted(call));
+                match self.turn_to_start(&it.of) {
+                    Some(turn) => self.wait_before(*it, WaitReason::Turn, turn),
+                    None => self.scene.machine.handle(Event::Admitted(call)),
+                }
                 return Ok(());
             }
             Known::Answered(_) => true,
@@ -188,35 +191,26 @@ impl<'x> Admitting<'_, 'x> {
 
     /// Starts a call that has a permit and that the gates allow, unless the call has to wait for its turn.
     fn allowed(&mut self, it: &Starting<'x>) {
-        let call = it.of.call;
-        // After an error, the run has ended.
-        let Ok(wait) = self.take_turn(it) else {
-            return;
-        };
-        let Some(wait) = wait else {
+        let Some(wait) = self.take_turn(it) else {
             self.scene
                 .tell(|watch| watch.waited(&it.of, Duration::ZERO));
-            return self.scene.machine.handle(Event::Admitted(call));
+            return self.scene.machine.handle(Event::Admitted(it.of.call));
         };
-        if self.admission.is_full() {
+        if self.admission.is_full() && self.admission.needs_turn(&it.of, it.action) {
             return self.defer(it);
         }
         self.wait_before(*it, WaitReason::Turn, wait);
     }
 
-    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run has ended.
-    fn take_turn(&mut self, it: &Starting<'_>) -> Result<Option<TimerFuture>, ()> {
+    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again.
+    fn take_turn(&mut self, it: &Starting<'_>) -> Option<TimerFuture> {
         let of = &it.of;
         if !self.admission.needs_turn(of, it.action) {
-            return Ok(None);
-        }
-        if let Some(records) = &self.records
-            && records.has_begun_before(self.scene, of)?
-        {
-            return Ok(None);
+            return None;
         }
         let timer = &self.scene.run.timer;
         let turn = self.admission.call_mut(of).turn.take();
+        let has_waited = turn.is_some();
         let mut turn = turn.unwrap_or_else(|| self.admission.new_turn(it.action));
         let durable = self.scene.run.durable.as_ref();
         let is_live = durable.is_none_or(|it| it.is_live());
@@ -228,7 +222,21 @@ impl<'x> Admitting<'_, 'x> {
             Some(turn.wait(timer))
         };
         self.admission.call_mut(of).turn = Some(turn);
-        Ok(wait.map(|wait| self.hold_back(wait)))
+        match wait {
+            Some(wait) => Some(self.hold_back(wait)),
+            None if has_waited => self.turn_to_start(of),
+            None => None,
+        }
+    }
+
+    /// Returns the wait for the turn of the record after which a call starts, unless the call has waited for that turn. A call has such a record if the
+    /// throttles let the call wait. Without the record, the call would start earlier in a replay, and take the permit of another call.
+    fn turn_to_start(&mut self, of: &Site) -> Option<TimerFuture> {
+        let records = self.records.as_ref();
+        let records = records.filter(|_| !self.admission.is_recorded(of))?;
+        let turn = records.turn_to_start(self.scene, of)?;
+        self.admission.call_mut(of).recorded = of.attempt();
+        Some(turn)
     }
 
     /// Ends the wait of a call for gates or a turn.

@@ -339,14 +339,19 @@ impl<'x> Calls<'x> {
         let (Some(records), scene) = (&mut self.records, &mut self.scene) else {
             return future;
         };
-        if has_turn {
+        let admission = self.admission.as_ref();
+        if has_turn && !admission.is_some_and(|admission| admission.is_recorded(of)) {
             records.note_turn(scene, of);
         }
-        let admission = self.admission.as_ref().filter(|_| !has_turn);
+        let admission = admission.filter(|_| !has_turn);
         let turn = admission.and_then(|admission| {
             let (action, _) = scene.values.action(of)?;
+            let timer = &scene.run.timer;
             let must_wait = admission.needs_turn(of, action);
-            must_wait.then(|| (admission.new_turn(action), Arc::clone(&scene.run.timer)))
+            let mut turn = must_wait.then(|| admission.new_turn(action))?;
+            // Calls that had not begun take their turns after the replay.
+            turn.take(timer.now());
+            Some((turn, Arc::clone(timer)))
         });
         records
             .calls

@@ -1,6 +1,6 @@
 //! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
-use super::{BRANCH, Durable, FAILED, MADE_UP, UNDONE};
+use super::{ADMITTED, BRANCH, Durable, FAILED, MADE_UP, UNDONE};
 use crate::error::Elements;
 use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
@@ -77,9 +77,10 @@ impl History {
         rest.next().map(|(key, _)| &**key)
     }
 
-    /// Forgets a record that has had its turn.
+    /// Forgets a record that has had its turn. The record of an admitted call still proves that the call has begun.
     pub(super) fn forget(&mut self, number: u64) {
-        if let Some(key) = self.keys.remove(&number) {
+        let key = self.keys.remove(&number);
+        if let Some(key) = key.filter(|key| !key.ends_with(ADMITTED)) {
             self.records.remove(&key);
         }
     }

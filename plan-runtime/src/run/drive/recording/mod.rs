@@ -237,10 +237,17 @@ impl Records {
         begun.map_or(Known::Nothing, |_| Known::Begun)
     }
 
-    /// Returns `true` if a call has begun before a crash. `Err` means that the run has ended.
-    pub(super) fn has_begun_before(&self, scene: &Scene<'_>, of: &Site) -> Result<bool, ()> {
-        let key = Keys(scene).of_attempt(of);
-        Ok(of.part.is_some() && begun(&self.durable, &key)?.is_some())
+    /// Returns the wait for the turn of the record after which a throttled call starts. The note about a call that has not waited has no turn.
+    pub(super) fn turn_to_start(&self, scene: &Scene<'_>, of: &Site) -> Option<TimerFuture> {
+        let key = Keys(scene).of_attempt(of) + ADMITTED;
+        let Some(found) = self.durable.find(&key).ok()? else {
+            let now = self.durable.time();
+            let body = durable::encode((now, now), Ok(&Value::Null));
+            let is_live = self.durable.is_live();
+            return is_live.then(|| write(&self.durable, key, body, now));
+        };
+        let recorded = durable::decode(&found.body).ok()?;
+        Some(self.durable.replay(found.number, recorded.ended))
     }
 
     /// Notes that a call has its turn among the calls of all runs with the same throttles. Without this note, a failure that comes later would
