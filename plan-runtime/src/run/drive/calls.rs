@@ -352,8 +352,12 @@ impl<'x> Calls<'x> {
         let admission = admission.filter(|_| !has_turn);
         let turn = admission.and_then(|admission| {
             let (action, _) = scene.values.action(of)?;
+            let timer = &scene.run.timer;
             let must_wait = admission.needs_turn(of, action);
-            must_wait.then(|| (admission.new_turn(action), Arc::clone(&scene.run.timer)))
+            let mut turn = must_wait.then(|| admission.new_turn(action))?;
+            // Calls that had not begun take their turns after the replay.
+            turn.take(timer.now());
+            Some((turn, Arc::clone(timer)))
         });
         records
             .calls
