@@ -158,6 +158,7 @@ pub fn print(smoke: bool) {
     let root = fs::canonicalize(ROOT).unwrap();
     checking(&scratch, &root, smoke);
     if !smoke {
+        inserted(&scratch);
         clean(&scratch, &root);
         programs(&scratch, &root);
     }
@@ -330,6 +331,29 @@ fn checking(scratch: &Path, root: &Path, smoke: bool) {
             step(Kind::Plan, large).0 / step(Kind::Plan, size).0,
         );
     }
+}
+
+/// Checks a crate of 300 steps several times, each time with one more line above the plan.
+fn inserted(scratch: &Path) {
+    const PLAN: &str = "plan_runtime::plan!";
+    let (folder, built) = (scratch.join("crates"), scratch.join("incremental"));
+    let source = Kind::Plan.source(300);
+    let time = |lines: usize| {
+        let text = source.replace(PLAN, &("// A line.\n".repeat(lines) + PLAN));
+        write(folder.join("plan_300/src/lib.rs"), &text);
+        let mut check = cargo(&folder, &built);
+        let check = check.env("CARGO_INCREMENTAL", "1");
+        let used = used(check.args(["check", "-p", "plan_300"]));
+        used.processor.as_secs_f64()
+    };
+    time(0);
+    let best = (1..6).map(time).fold(f64::INFINITY, f64::min);
+    title(
+        "Compiling: a line inserted above 300 steps, incremental `cargo check`",
+        &["processor time", "at most", "met"],
+    );
+    let [most, met] = target(best, &Target::AtMost(0.4), " s");
+    row(&[format!("{} s", number(best)), most, met]);
 }
 
 /// Returns the number of crates in `cargo tree`, and the number of their lines.
