@@ -78,8 +78,8 @@ impl Template {
         }
     }
 
-    /// Returns the template in the form that plan JSON has: variants of enums and members of nested objects have the
-    /// positions that serde gives them, and adjacent strings are joined.
+    /// Returns the template in the form of plan JSON. Variants of enums and members of nested objects have the positions that serde
+    /// gives them. Adjacent strings are joined.
     pub fn plain(&self) -> Self {
         match self.view() {
             View::Null => Self::Null,
