@@ -125,7 +125,7 @@ impl Seam {
         }
     }
 
-    /// Takes the requests of the run, in order. A call that the run has dropped is no request, since the report says that the call has not begun.
+    /// Takes the requests of the run, in order. Leaves out calls that the run has dropped, which its report lists as calls that have not begun.
     pub(crate) fn asks(&self) -> VecDeque<Ask> {
         let mut asks = std::mem::take(&mut self.state().asks);
         asks.retain(|ask| !matches!(ask, Ask::Call(_, reply) if reply.is_closed()));

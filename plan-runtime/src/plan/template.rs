@@ -1,6 +1,5 @@
 //! Templates: JSON with references in it.
 
-use super::depth::{DEEPEST_VALUE, is_deep};
 use super::operator::Binding;
 use super::{Comparison, Computed, FormatSpec, LocalValue, Question, Reference, Source};
 use crate::shape::Tagging;
@@ -159,32 +158,6 @@ impl Template {
     pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
         let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
         Self::Object(members.into_iter().map(entry).collect())
-    }
-
-    /// Returns `true` if plan JSON contains the value unchanged at any depth.
-    pub(super) fn is_scalar(&self) -> bool {
-        matches!(
-            self,
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_)
-        )
-    }
-
-    /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
-    /// stack.
-    pub(crate) fn is_deep(&self) -> bool {
-        self.is_deep_at(0)
-    }
-
-    fn is_deep_at(&self, depth: usize) -> bool {
-        if self.is_scalar() {
-            return false;
-        }
-        let has_deep_default = match self {
-            Self::Reference(reference) => reference.defaults().any(|it| is_deep(it, 0)),
-            _ => false,
-        };
-        let mut parts = self.parts();
-        depth >= DEEPEST_VALUE || has_deep_default || parts.any(|part| part.is_deep_at(depth + 1))
     }
 
     /// Returns the source if the template is a reference to a whole source.

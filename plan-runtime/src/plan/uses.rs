@@ -1,5 +1,6 @@
-//! The references in a plan, and their positions.
+//! The references in a plan, their positions, and the depth of templates.
 
+use super::depth::{DEEPEST_VALUE, is_deep};
 use super::{Body, Entry, Key, Part, Reference, Role, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
@@ -134,6 +135,32 @@ impl Template {
         {
             self.parts().for_each(|part| part.each(f));
         }
+    }
+
+    /// Returns `true` if plan JSON contains the value unchanged at any depth.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_)
+        )
+    }
+
+    /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
+    /// stack.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.is_deep_at(0)
+    }
+
+    fn is_deep_at(&self, depth: usize) -> bool {
+        if self.is_scalar() {
+            return false;
+        }
+        let has_deep_default = match self {
+            Self::Reference(reference) => reference.defaults().any(|it| is_deep(it, 0)),
+            _ => false,
+        };
+        let mut parts = self.parts();
+        depth >= DEEPEST_VALUE || has_deep_default || parts.any(|part| part.is_deep_at(depth + 1))
     }
 
     /// Returns `true` if the template contains Rust code.

@@ -1,8 +1,8 @@
 //! The JSON of templates and paths, independent of their form in Rust.
 
-use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template, Test};
-#[cfg(feature = "dynamic")]
-use crate::plan::{Entry, Selector, index};
+use crate::plan::{
+    Computed, Entry, Key, Number, Part, Reference, Selector, Source, Tag, Template, Test, index,
+};
 use crate::shape::Tagging;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -78,9 +78,8 @@ impl Template {
         }
     }
 
-    /// Returns the template in the form that plan JSON has: variants of enums and members of nested objects have the
-    /// positions that serde gives them, and adjacent strings are joined.
-    #[cfg(feature = "dynamic")]
+    /// Returns the template in the form of plan JSON. Variants of enums and members of nested objects have the positions that serde
+    /// gives them. Adjacent strings are joined.
     pub fn plain(&self) -> Self {
         match self.view() {
             View::Null => Self::Null,
@@ -112,7 +111,6 @@ impl Template {
     }
 }
 
-#[cfg(feature = "dynamic")]
 fn entry(member: ObjectMember<'_>) -> Entry {
     let (key, value) = match member {
         ObjectMember::Template(name, value) => (Key::Name(name.to_owned()), value.plain()),
@@ -125,7 +123,6 @@ fn entry(member: ObjectMember<'_>) -> Entry {
     Entry { key, value }
 }
 
-#[cfg(feature = "dynamic")]
 impl Reference {
     fn plain(&self) -> Self {
         let mut plain = self.clone();
