@@ -6,6 +6,8 @@ mod support;
 
 #[cfg(feature = "dynamic")]
 mod checks;
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod findings;
 #[cfg(feature = "dynamic")]
 mod hostile;
 #[cfg(feature = "dynamic")]

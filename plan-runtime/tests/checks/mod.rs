@@ -1,12 +1,11 @@
 //! Checks of plans against the schemas of tools: each error with its findings, and a similar correct plan without findings.
 
 mod absence;
-mod applied;
+pub(crate) mod applied;
 mod arguments;
 #[cfg(feature = "macros")]
 mod attributes;
 mod blocks;
-mod conditions;
 mod dialects;
 
 mod contracts;
@@ -15,14 +14,13 @@ mod decided;
 mod holds;
 mod named;
 mod other_systems;
-mod plans;
+pub(crate) mod plans;
 mod random;
-mod references;
 mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
-mod sound;
+pub(crate) mod sound;
 mod sound_runs;
 mod texts;
 mod unsound;
@@ -30,10 +28,10 @@ mod variables;
 mod variables_runs;
 mod wrong_documents;
 
-use plan_runtime::dynamic::{Code, Contract, Contracts, Document, Findings, Reader};
+use plan_runtime::dynamic::{Contract, Contracts, Document, Findings, Reader};
 use serde_json::json;
 
-fn tools() -> Contracts {
+pub(crate) fn tools() -> Contracts {
     let person = json!({
         "$defs": {"person": {
             "type": "object",
@@ -142,32 +140,20 @@ fn tool(steps: &str) -> String {
     format!("{{\"steps\": [\n{steps}\n]}}")
 }
 
-fn tool_out(steps: &str) -> String {
-    format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"b\"]}}")
-}
-
-fn blueprint(steps: &str) -> String {
-    format!("{{\"requestId\": \"r\", \"steps\": [\n{steps}\n]}}")
-}
-
 fn action(steps: &str) -> String {
     format!("[\n{steps}\n]")
-}
-
-fn plan_json(steps: &str) -> String {
-    format!("{{\"name\": \"p\", \"inputs\": [], \"output\": {{}}, \"steps\": [\n{steps}\n]}}")
 }
 
 fn read(text: &str) -> Findings {
     read_with(&tools(), text)
 }
 
-fn read_with(tools: &Contracts, text: &str) -> Findings {
+pub(crate) fn read_with(tools: &Contracts, text: &str) -> Findings {
     all_findings(Reader::new().tools(tools).read(text))
 }
 
 /// Returns the findings of a document, errors and warnings.
-fn all_findings(read: Result<Document<'_>, Findings>) -> Findings {
+pub(crate) fn all_findings(read: Result<Document<'_>, Findings>) -> Findings {
     read.map_or_else(|it| it, |document| document.warnings().clone())
 }
 
@@ -184,30 +170,4 @@ fn after_find(steps: &str) -> String {
     format!(
         r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
     )
-}
-
-/// The findings for wrong steps; there are none for the similar correct steps.
-#[track_caller]
-fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbor: &str) {
-    let text = dialect(steps);
-    let findings = read(&text);
-    assert_eq!(findings.to_string(), expected);
-    let is_read = [
-        Code::MaybeAbsent,
-        Code::NotAllowed,
-        Code::UnknownField,
-        Code::WrongType,
-    ];
-    for finding in findings.iter().filter(|it| is_read.contains(&it.code)) {
-        // These tests cannot apply a fix inside a block.
-        if finding.step.as_deref().is_none_or(|it| it.contains('.')) {
-            continue;
-        }
-        for document in applied::all_fixes(&text, finding) {
-            let rest = read(&document);
-            let is_fixed = rest.iter().all(|it| it.message != finding.message);
-            assert!(is_fixed, "{finding}{document}\n{rest}");
-        }
-    }
-    assert_eq!(read(&dialect(neighbor)).to_string(), "");
 }

@@ -1,6 +1,6 @@
 //! Plans as a whole: unused outputs, needless dependencies, inputs, and the time of a check.
 
-use crate::checks::{action, blueprint, check, read, read_with, tool, tool_out, tools};
+use crate::checks::{action, read, read_with, tool, tools};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Findings, Profile, Reader, Severity, Toolbox,
@@ -8,55 +8,23 @@ use plan_runtime::dynamic::{
 use plan_runtime::plan::{Action, Reference, Source, Step, Template};
 use serde_json::json;
 
-#[test]
-fn an_output_that_nothing_uses() {
-    check(
-        tool_out,
-        r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
-{"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y"}}"#,
-        "\
-warning[unused-output]: nothing uses the output of step `a`, and `read_person` only reads
-  --> 2:8 in step `a`
-   = help: remove the step, or use its output
-",
-        r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
-{"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "y"}}"#,
-    );
-}
-
-/// Reads a plan whose output is that of the step `paid`, with tools that check, pay and tell.
-fn read_payment(steps: &str) -> Findings {
+/// Tools that check, pay and tell.
+pub(crate) fn payments() -> Contracts {
     let nothing = || json!({"type": "null"});
-    let tools: Contracts = [
+    [
         Contract::new("check").read_only(),
         Contract::new("approve").read_only().output(nothing()),
         Contract::new("pay").output(json!({"type": "integer"})),
         Contract::new("tell").output(nothing()),
     ]
     .into_iter()
-    .collect();
-    let text = format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"paid\"]}}");
-    read_with(&tools, &text)
+    .collect()
 }
 
-#[test]
-fn an_effect_that_does_not_wait_for_a_check() {
-    let one = r#"{"id": "ok", "tool": "check"}, {"id": "paid", "tool": "pay"}"#;
-    let expected = "\
-warning[unordered-effect]: step `paid` may run even if step `ok` fails
-  --> 2:39 in step `paid`
-   = help: write `\"after\": [\"ok\"]` in step `paid`, or remove step `ok`, whose output nothing uses
-";
-    assert_eq!(read_payment(one).to_string(), expected);
-    // One warning names both checks, and is enough for the later effect.
-    let two = r#"{"id": "ok", "tool": "check"}, {"id": "yes", "tool": "approve"},
-{"id": "paid", "tool": "pay"}, {"id": "told", "tool": "tell", "after": ["paid"]}"#;
-    let expected = "\
-warning[unordered-effect]: step `paid` may run even if step `ok` or step `yes` fails
-  --> 3:8 in step `paid`
-   = help: write `\"after\": [\"ok\", \"yes\"]` in step `paid`, or remove step `ok` or step `yes`, whose output nothing uses
-";
-    assert_eq!(read_payment(two).to_string(), expected);
+/// Reads a plan whose output is that of the step `paid`.
+fn read_payment(steps: &str) -> Findings {
+    let text = format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"paid\"]}}");
+    read_with(&payments(), &text)
 }
 
 #[test]
@@ -74,100 +42,6 @@ fn effects_that_need_no_order() {
             "{steps}: {codes:?}"
         );
     }
-}
-
-#[test]
-fn waiting_without_a_reason() {
-    check(
-        blueprint,
-        r#"{"tool": "search", "params": {"query": "x"}},
-{"tool": "search", "params": {"query": "y"}, "dependsOn": [0]}"#,
-        "\
-warning[unneeded-dependency]: step[1] uses no output of step[0], and both steps only read, so step[1] does not have to wait
-  --> 3:60 in step `step1`
-   = help: remove the step from the list, so that both steps can run concurrently
-",
-        r#"{"tool": "search", "params": {"query": "x"}},
-{"tool": "archive", "params": {"ids": ["y"]}, "dependsOn": [0]}"#,
-    );
-}
-
-#[test]
-fn waiting_by_another_way_already() {
-    check(
-        blueprint,
-        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
-{"tool": "send", "params": {"to": "x", "subject": "${step[0].data.id}"}},
-{"tool": "archive", "params": {"ids": ["${step[1].data.id}"]}, "dependsOn": [0, 1]}"#,
-        "\
-warning[unneeded-dependency]: step[2] already waits for step[0] through step[1]
-  --> 4:78 in step `step2`
-   = help: remove the step from the list
-",
-        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
-{"tool": "send", "params": {"to": "x", "subject": "y"}},
-{"tool": "archive", "params": {"ids": ["${step[1].data.id}"]}, "dependsOn": [0, 1]}"#,
-    );
-}
-
-#[test]
-fn waiting_twice() {
-    check(
-        blueprint,
-        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
-{"tool": "send", "params": {"to": "x", "subject": "y"}, "dependsOn": [0, 0]}"#,
-        "\
-warning[unneeded-dependency]: step[0] is listed twice
-  --> 3:74 in step `step1`
-   = help: remove the second entry
-",
-        r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
-{"tool": "send", "params": {"to": "x", "subject": "y"}, "dependsOn": [0]}"#,
-    );
-}
-
-#[test]
-fn an_input_of_two_types() {
-    check(
-        action,
-        r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_what}}"}}"#,
-        "\
-error[wrong-type]: the input `what` must be an integer here, but a string elsewhere
-  --> 2:87: argument `limit`
-   = note: 2:54: argument `query` must be a string
-   = help: split the input into two inputs
-",
-        r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_most}}"}}"#,
-    );
-}
-
-#[test]
-fn two_mistakes_at_once() {
-    check(
-        tool,
-        r#"{"id": "hits", "tool": "search", "arguments": {"query": "x", "limit": 0}},
-{"id": "sent", "tool": "send", "arguments": {"to": "$ref:hits.0.form.name", "subject": 7}},
-{"id": "gone", "tool": "archive", "arguments": {"ids": "$ref:hitz"}}"#,
-        "\
-error[not-allowed]: argument `limit` is the number 0, but must be at least 1
-  --> 2:71 in step `hits`
-
-error[unknown-field]: `[0]` in the output of `search` has no field `form`
-  --> 3:52 in step `sent`
-   = help: did you mean `$ref:hits.0.from.name`?
-
-error[wrong-type]: argument `subject` is the number 7, but must be a string
-  --> 3:88 in step `sent`
-   = help: write it as a string: `\"7\"`
-
-error[unknown-step]: there is no step `hitz`
-  --> 4:62 in step `gone`
-   = help: a step with a similar name exists: `hits`
-",
-        r#"{"id": "hits", "tool": "search", "arguments": {"query": "x", "limit": 1}},
-{"id": "sent", "tool": "send", "arguments": {"to": "$ref:hits.0.from.name", "subject": "7"}},
-{"id": "gone", "tool": "archive", "arguments": {"ids": "$ref:hits[*].id"}}"#,
-    );
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Values that fit in some runs only: each is a finding, and the narrowed plan has none.
 
 use crate::checks::applied::all_fixes;
-use crate::checks::blocks::plan;
-use crate::checks::{read_with, shown};
+use crate::checks::read_with;
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Finding, Findings, Profile, Reader, check_signal,
 };
@@ -73,26 +72,6 @@ fn tool(steps: &str) -> String {
     format!("{{\"steps\": [\n{find},\n{steps}\n], \"output_steps\": [\"b\"]}}")
 }
 
-/// Wrong steps have this one finding, and the right steps have none.
-#[track_caller]
-fn check(steps: &str, expected: &str, right: &str) {
-    check_in(tool, steps, expected, right);
-}
-
-#[track_caller]
-fn check_in(dialect: fn(&str) -> String, steps: &str, expected: &str, right: &str) {
-    let findings = read(&dialect(steps));
-    assert_eq!(shown(&findings), [expected], "{findings}");
-    let help = findings[0].help.as_deref().unwrap_or_default();
-    let bodies = [r#"`"if": "#, r#"`"for": "#].map(|start| help.matches(start).count());
-    let count = fixed(&dialect(steps), &findings[0]);
-    assert!(
-        count >= bodies[0] + bodies[1],
-        "a body of the help is not applied: {help}"
-    );
-    assert_eq!(read(&dialect(right)).to_string(), "", "{right}");
-}
-
 /// Applies each fix of a help, after which the document has no findings. Returns their number.
 #[track_caller]
 fn fixed(text: &str, finding: &Finding) -> usize {
@@ -109,193 +88,6 @@ pub(crate) fn give(tool: &str, value: &str) -> String {
 }
 
 #[test]
-fn elements_that_a_condition_skips() {
-    let list = |body: &str, policy: &str| {
-        format!(
-            r#"{{"id": "l", "for": {{"pattern": "n", "list": "$ref:a.names", "body": {body}}}{policy}}},
-{{"id": "b", "tool": "strings", "arguments": {{"x": "$ref:l"}}}}"#
-        )
-    };
-    let call = r#"{"tool": "call", "arguments": {"id": "$ref:n"}}"#;
-    let test = r#"{"condition": {"compare": ["$ref:n", "==", "x"]}, "then": "#;
-    check(
-        &list(&format!(r#"{{"if": [{test}{call}}}]}}"#), ""),
-        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:l` may be null",
-        &list(
-            &format!(r#"{{"if": [{test}{call}}}, {{"then": {call}}}]}}"#),
-            "",
-        ),
-    );
-    check(
-        &list(call, r#", "policy": {"optional": "each"}"#),
-        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:l` may be null",
-        &list(call, ""),
-    );
-}
-
-#[test]
-fn a_part_of_a_union() {
-    check(
-        &give("strings", "$ref:a.holes"),
-        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:a.holes` may be null",
-        &give("strings", "$ref:a.names"),
-    );
-    check(
-        &give("string", "$ref:a.any"),
-        "wrong-type: argument `x` must be a string, but `$ref:a.any` may be an integer",
-        &give("string", "$ref:a.id"),
-    );
-    check(
-        &give("strings", "$ref:a.many"),
-        "wrong-type: the value of `$ref:a.many` does not fit argument `x`: its `[..]` may be an integer, but must be a string",
-        &give("strings", "$ref:a.names"),
-    );
-    check(
-        &give("string", "$ref:a.part.id"),
-        "wrong-type: `$ref:a.part.id` fails in some runs: in the output of `find`, `part` may be a string, which has no `id`",
-        &give("string", "$ref:a.mail.to"),
-    );
-}
-
-#[test]
-fn a_member_or_a_value_that_only_some_runs_have() {
-    check(
-        &give("mail", "$ref:a.mail"),
-        "maybe-absent: the value of `$ref:a.mail` does not fit argument `x`: its `cc` may be missing",
-        r#"{"id": "b", "if": [{"pattern": "Some(c)", "value": "$ref:a.mail.cc", "then": {"tool": "mail", "arguments": {"x": {"to": "$ref:a.mail.to", "cc": "$ref:c"}}}}]}"#,
-    );
-    check(
-        &give("color", "$ref:a.color"),
-        "not-allowed: `$ref:a.color` may be `\"red\"`, but argument `x` must be one of `green`, `blue`",
-        r#"{"id": "b", "if": [{"condition": {"compare": ["$ref:a.color", "==", "green"]}, "then": {"tool": "color", "arguments": {"x": "green"}}}]}"#,
-    );
-    check(
-        &give("color", "$ref:a.id"),
-        "not-allowed: `$ref:a.id` is a string, but argument `x` must be one of `green`, `blue`",
-        &give("color", "blue"),
-    );
-    // An optional argument can do without a value, but not a reference without its path.
-    check(
-        r#"{"id": "b", "tool": "note", "arguments": {"text": "$ref:a.cc"}}"#,
-        "maybe-absent: argument `text` may be omitted, but `$ref:a.cc` fails if the reference has no value: `cc` may be missing",
-        r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"tool": "note", "arguments": {"text": "$ref:x"}}}]}"#,
-    );
-}
-
-#[test]
-fn values_of_fields_that_may_be_missing() {
-    check(
-        r#"{"id": "b", "value": "$ref:a.cc"}"#,
-        "maybe-absent: `$ref:a.cc` may have no value: `cc` may be missing",
-        r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"value": "$ref:x"}}]}"#,
-    );
-    check_in(
-        plan,
-        r#"{"id": "a", "tool": {"name": "find"}},
-{"id": "b", "value": @a/cc}"#,
-        "maybe-absent: `a.cc` may have no value: `cc` may be missing",
-        r#"{"id": "a", "tool": {"name": "find"}},
-{"id": "b", "value": {"reference": {"step": "a", "path": [{"token": "cc", "absent": "null"}]}}}"#,
-    );
-}
-
-#[test]
-fn outcomes_of_steps_that_catch_nothing() {
-    let steps = |policy: &str, branch: &str| {
-        format!(
-            r#"{{"id": "c", "tool": "call", "arguments": {{"id": "x"}}{policy}}},
-{{"id": "b", "if": [{{{branch}, "then": {{"value": 1}}}}]}}"#
-        )
-    };
-    for (branch, name) in [
-        (r#""pattern": "Ok(v)", "value": "$ref:c""#, "Ok(v)"),
-        (r#""pattern": "Err(e)", "value": "$ref:c""#, "Err(e)"),
-        (r#""condition": {"is_ok": "$ref:c"}"#, "is_ok"),
-    ] {
-        check(
-            &steps("", branch),
-            &format!("wrong-type: `{name}` needs a `Result`, but the value is a string"),
-            &steps(r#", "policy": {"catch": true}"#, branch),
-        );
-        check(
-            &steps("", &branch.replace("$ref:c", "$ref:a")),
-            &format!("wrong-type: `{name}` needs a `Result`, but the value is an object"),
-            &steps(r#", "policy": {"catch": true}"#, branch),
-        );
-    }
-}
-
-#[test]
-fn fallbacks_and_branches_of_other_types() {
-    let steps = |fallback: &str| {
-        format!(
-            r#"{{"id": "c", "tool": "call", "arguments": {{"id": "x"}}, "policy": {{"fallback": {fallback}}}}},
-{{"id": "b", "tool": "string", "arguments": {{"x": "$ref:c"}}}}"#
-        )
-    };
-    check(
-        &steps("5"),
-        "wrong-type: if step `c` fails, argument `x` is the number 5, but must be a string",
-        &steps(r#""none""#),
-    );
-    let branches = |last: &str| {
-        format!(
-            r#"{{"id": "c", "if": [{{"condition": {{"compare": ["$ref:a.size", ">", 3]}}, "then": {{"tool": "call", "arguments": {{"id": "x"}}}}}}, {{"then": {{"value": {last}}}}}]}},
-{{"id": "b", "tool": "string", "arguments": {{"x": "$ref:c"}}}}"#
-        )
-    };
-    check(
-        &branches(r#""$ref:a.size""#),
-        "wrong-type: argument `x` must be a string, but `$ref:c` may be an integer",
-        &branches(r#""$ref:a.id""#),
-    );
-    // A value of the plan has its own value, and not only its type.
-    let color = |value: &str| {
-        format!(
-            r#"{{"id": "c", "value": {value}}}, {}"#,
-            give("color", "$ref:c")
-        )
-    };
-    check(
-        &color(r#""red""#),
-        "not-allowed: `$ref:c` is `\"red\"`, but argument `x` must be one of `green`, `blue`",
-        &color(r#""green""#),
-    );
-}
-
-#[test]
-fn conditions_that_may_fail_or_never_hold() {
-    let branch = |condition: &str| {
-        format!(r#"{{"id": "b", "if": [{{"condition": {condition}, "then": {{"value": 1}}}}]}}"#)
-    };
-    check(
-        &branch(r#"{"compare": ["$ref:a.state", "==", "finished"]}"#),
-        "not-allowed: the comparison is always false: `$ref:a.state` is never `\"finished\"`",
-        &branch(r#"{"compare": ["$ref:a.state", "==", "done"]}"#),
-    );
-    check(
-        &branch(r#""$ref:a.ok""#),
-        "wrong-type: a condition is `true` or `false`, but `$ref:a.ok` may be a string",
-        &branch(r#"{"compare": ["$ref:a.ok", "==", true]}"#),
-    );
-    check(
-        &branch(r#"{"compare": ["$ref:a.any", "<", 3]}"#),
-        "wrong-type: `<` compares a string or an integer with the number 3, which may have no order",
-        &branch(r#"{"compare": ["$ref:a.size", "<", 3]}"#),
-    );
-    check(
-        &branch(r#"{"all": [{"is_some": "$ref:a.nick"}, {"compare": ["$ref:a.cc", "<", "x"]}]}"#),
-        "maybe-absent: `<` compares a string with the string \"x\", one of which may be absent: `cc` may be missing",
-        &branch(r#"{"all": [{"is_some": "$ref:a.cc"}, {"compare": ["$ref:a.cc", "<", "x"]}]}"#),
-    );
-    check(
-        r#"{"id": "b", "for": {"pattern": "n", "list": "$ref:a.list", "body": {"value": "$ref:n"}}}"#,
-        "wrong-type: a `for` iterates over a list or an object, but `$ref:a.list` may be a string",
-        r#"{"id": "b", "for": {"pattern": "n", "list": "$ref:a.names", "body": {"value": "$ref:n"}}}"#,
-    );
-}
-
-#[test]
 fn values_that_no_schema_describes() {
     let steps = |value: &str, tool: &str| {
         format!(
@@ -303,16 +95,6 @@ fn values_that_no_schema_describes() {
             give(tool, value)
         )
     };
-    check(
-        &steps("$ref:n", "string"),
-        "unchecked: argument `x` must be a string, but `$ref:n` may be anything",
-        &steps("$ref:n", "anything"),
-    );
-    check(
-        &steps("$ref:n.id", "anything"),
-        "unchecked: `$ref:n.id` is not checked: no schema describes the output of `anything`",
-        &steps("$ref:a.id", "anything"),
-    );
     // A value with a finding needs no other one.
     let unknown = steps("$ref:n.id", "string").replacen("anything", "unknown_tool", 1);
     let findings = read(&tool(&unknown));
@@ -483,22 +265,6 @@ fn questions_for_values_that_are_never_absent() {
         format!(r#"{{"id": "b", "if": [{{{test} "$ref:a.{field}", "then": {{"value": 1}}}}]}}"#)
     };
     let pattern = r#""pattern": "Some(v)", "value":"#;
-    check(
-        &branch(pattern, "size"),
-        "wrong-type: `Some(v)` always matches: `$ref:a.size` is never absent",
-        &branch(pattern, "cc"),
-    );
-    for (question, always) in [("is_some", true), ("is_none", false)] {
-        let asks = |field: &str| {
-            let test = format!(r#""condition": {{"{question}": "$ref:a.{field}"}}"#);
-            format!(r#"{{"id": "b", "if": [{{{test}, "then": {{"value": 1}}}}]}}"#)
-        };
-        check(
-            &asks("size"),
-            &format!("wrong-type: the test is always {always}: `$ref:a.size` is never absent"),
-            &asks("cc"),
-        );
-    }
     // An element may be missing.
     let findings = read(&tool(&branch(pattern, "names.0")));
     assert_eq!(findings.to_string(), "");
@@ -512,11 +278,6 @@ fn values_that_are_sent_to_a_step() {
             give("string", "$ref:w")
         )
     };
-    check(
-        &wait("bool"),
-        "wrong-type: argument `x` must be a string, but `$ref:w` is `true` or `false`",
-        &wait("String"),
-    );
     let text = tool(&wait("String"));
     let document = Reader::new().tools(&tools()).read(&text).unwrap();
     let error = check_signal(document.plan(), "w", true).unwrap_err();

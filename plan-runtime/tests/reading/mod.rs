@@ -1,9 +1,7 @@
 //! All dialects: the finding for each error, and the reading of the rest of the document.
 
-mod action_plan_references;
 mod action_plans;
 mod blueprint_references;
-mod blueprints;
 mod documents;
 mod extensions;
 pub(crate) mod fuzzed;
@@ -12,10 +10,9 @@ mod placeholders;
 mod plan_json;
 mod right;
 mod tool_plan_references;
-mod tool_plans;
 mod unknown;
 
-use plan_runtime::dynamic::{Dialect, DocumentLimits, Reader};
+use plan_runtime::dynamic::{Dialect, Reader};
 use serde_json::Value;
 
 fn of(dialect: Dialect) -> Reader<'static> {
@@ -23,7 +20,7 @@ fn of(dialect: Dialect) -> Reader<'static> {
 }
 
 /// All findings of a document; if it can be read, the plan and the warnings.
-fn said(reader: &Reader, document: &str) -> String {
+pub(crate) fn said(reader: &Reader, document: &str) -> String {
     match reader.read(document) {
         Ok(document) if document.warnings().is_empty() => document.plan().to_string(),
         Ok(document) => format!("{}\n{}", document.plan(), document.warnings()),
@@ -37,18 +34,6 @@ fn say(reader: &Reader, document: fn(&str) -> String, parts: &[(&str, &str)]) {
         let document = document(part);
         assert_eq!(said(reader, &document), *expected, "of {document}");
     }
-}
-
-/// The findings of a reader with another limit.
-#[track_caller]
-fn limited(set: fn(&mut DocumentLimits), document: &str, expected: &str) {
-    let mut limits = DocumentLimits::default();
-    set(&mut limits);
-    say(
-        &Reader::new().limits(limits),
-        whole,
-        &[(document, expected)],
-    );
 }
 
 fn whole(document: &str) -> String {
