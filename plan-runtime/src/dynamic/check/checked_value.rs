@@ -1,8 +1,8 @@
 //! Checked values: a template with places and references, or JSON.
 
-use super::left_out::{Shown, shown};
 use super::outputs::KnownOutputs;
 use super::path::Given;
+use super::replacement::{Shown, shown};
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
