@@ -58,7 +58,7 @@ pub struct Reference {
     /// `?` after the name of the source: if the whole value is null, the reference ends.
     pub optional: bool,
     /// The parts of the path to the value.
-    pub path: Vec<Segment>,
+    pub path: Box<[Segment]>,
     /// The value for a reader if the reference has ended. Below [`Selector::Each`], the value replaces each element that has
     /// ended. Without this value, the reader gets null.
     pub otherwise: Option<Box<Value>>,
@@ -142,7 +142,7 @@ impl Reference {
         Self {
             source,
             optional: false,
-            path: Vec::new(),
+            path: Box::default(),
             otherwise: None,
             written: None,
         }
@@ -167,7 +167,9 @@ impl Reference {
     }
 
     fn then(mut self, segment: Segment) -> Self {
-        self.path.push(segment);
+        let mut path = std::mem::take(&mut self.path).into_vec();
+        path.push(segment);
+        self.path = path.into();
         self
     }
 

@@ -2,7 +2,7 @@
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use plan_runtime::plan::{
-    Absent, Action, Computed, Input, Output, Reference, Segment, Selector, Source, Step, Template,
+    Absent, Action, Computed, Input, Output, Reference, Selector, Source, Step, Template,
 };
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use plan_runtime::{Plan, Shape, plan};
@@ -422,11 +422,8 @@ fn a_reference_that_was_changed_is_not_printed_as_it_was() {
             |it| it.path[0].selector = Selector::Key("password".into()),
             "input0.password",
         ),
-        (
-            |it| it.path.push(Segment::new(Selector::Each)),
-            "input0.amount[..]",
-        ),
-        (|it| it.path.clear(), "input0"),
+        (|it| *it = it.clone().each(), "input0.amount[..]"),
+        (|it| it.path = Box::default(), "input0"),
         (|it| it.optional = true, "input0?.amount"),
         (
             |it| it.path[0].absent = Absent::Default(Box::new(1.into())),

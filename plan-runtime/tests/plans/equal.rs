@@ -147,7 +147,7 @@ fn change(template: &mut Template, kind: usize) -> bool {
             };
             last.optional = !last.optional;
         }
-        (14, Template::Reference(reference)) => reference.path.clear(),
+        (14, Template::Reference(reference)) => reference.path = Box::default(),
         (15, Template::Object(entries)) => entries.reverse(),
         (16, Template::Object(entries)) => {
             entries.push(Entry::new(Key::Flattened, Template::Null));

@@ -78,7 +78,7 @@ fn reference() -> impl Strategy<Value = Reference> {
     let path = prop::collection::vec(segment, 0..4);
     (any::<bool>(), path, otherwise).prop_map(|(optional, path, otherwise)| {
         let mut reference = Reference::new(Source::Step(0));
-        (reference.optional, reference.path) = (optional, path);
+        (reference.optional, reference.path) = (optional, path.into());
         reference.otherwise = otherwise.map(Box::new);
         reference
     })

@@ -84,7 +84,7 @@ fn absent_is_null() {
         segment.absent = absent;
         Template::from({
             let mut reference = Reference::new(Source::Step(0));
-            reference.path = vec![segment];
+            reference.path = [segment].into();
             reference
         })
     };

@@ -206,7 +206,7 @@ pub(crate) fn list(items: Vec<Template>) -> Template {
 
 pub(crate) fn of(source: Source, path: Vec<Segment>, written: &str) -> Template {
     let mut reference = Reference::new(source);
-    reference.path = path;
+    reference.path = path.into();
     Template::Reference(reference.written(written))
 }
 

@@ -30,7 +30,7 @@ pub fn resolved<T: DeserializeOwned>(
 
 pub fn reference(written: &str, path: Vec<Segment>) -> Template {
     let mut reference = Reference::new(Source::Step(0));
-    reference.path = path;
+    reference.path = path.into();
     Template::Reference(reference.written(written))
 }
 

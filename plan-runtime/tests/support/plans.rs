@@ -56,7 +56,7 @@ fn reference(source: impl Strategy<Value = Source>) -> impl Strategy<Value = Ref
     );
     (source, parts).prop_map(|(source, (path, optional, otherwise, written))| {
         let mut reference = Reference::new(source);
-        (reference.path, reference.optional) = (path, optional);
+        (reference.path, reference.optional) = (path.into(), optional);
         // Only a reference that can end has a default.
         let is_each = |segment: &Segment| matches!(segment.selector, Selector::Each);
         let ends = |segment: &Segment| {
@@ -164,7 +164,7 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
             if of_pair {
                 let mut part = Segment::new(Selector::Index(1));
                 part.optional = std::mem::take(&mut local.optional);
-                local.path.insert(0, part);
+                local.path = [part].into_iter().chain(local.path).collect();
             }
             Template::Reference(local)
         });

@@ -86,7 +86,7 @@ fn reference(place: usize) -> impl Strategy<Value = Option<Reference>> {
     let path = prop::collection::vec(segment.prop_map(Segment::new), 0..4);
     (0..place, path).prop_map(|(at, path)| {
         let mut reference = Reference::new(Source::Step(at));
-        reference.path = path;
+        reference.path = path.into();
         Some(reference)
     })
 }

@@ -68,7 +68,7 @@ impl<'a> Path<'a> {
     pub(super) fn after(self, name: &str) -> String {
         let mut reference = Reference::new(Source::Input(0));
         reference.optional = self.optional;
-        reference.path = self.segments.to_vec();
+        reference.path = self.segments.into();
         reference.otherwise = self.otherwise.cloned().map(Box::new);
         reference.to_string().replacen("input0", name, 1)
     }

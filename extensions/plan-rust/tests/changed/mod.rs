@@ -223,7 +223,7 @@ fn change(plan: &mut Plan, kind: u8, first: usize, second: usize) {
             });
             let mut references: Vec<_> = references.collect();
             edit(&mut references, first, |reference| match second % 6 {
-                0 => reference.path.push(Segment::new(Selector::Index(1))),
+                0 => **reference = reference.clone().index(1),
                 1 => reference.source = Source::Local(0),
                 2 => reference.source = Source::Step(second % 9),
                 _ => reference.source = Source::Input(second % 4),
@@ -364,7 +364,7 @@ fn a_reference_needs_a_name_in_the_pattern() {
     let with = |pattern: &str, tokens: &[Segment]| {
         let mut plan = Pay::PLAN.clone();
         let mut reference = Reference::new(Source::Local(0));
-        reference.path = tokens.to_vec();
+        reference.path = tokens.into();
         let act = Action::call("record", Template::object([("value", reference.into())]));
         plan.steps[0].body = For::new(pattern, Reference::new(Source::Input(2)), act).into();
         Executable::new(&plan).mistake().map(str::to_owned)

@@ -226,7 +226,7 @@ impl KnownReference<'_, '_> {
         if self.style().is_string() {
             return None;
         }
-        let mut path = self.reference.path.clone();
+        let mut path = self.reference.path.to_vec();
         if found.is_missing {
             let is_last = found.at + 1 == path.len();
             let part = path.get_mut(found.at)?;
@@ -264,7 +264,7 @@ impl KnownReference<'_, '_> {
 
     /// Returns the suggestion of another field of the object, which is never missing.
     fn other_field(&self, takes: &Type<'_>) -> Option<String> {
-        let mut path = self.reference.path.clone();
+        let mut path = self.reference.path.to_vec();
         let own = path.pop()?.selector;
         if !matches!(own, Selector::Key(_)) {
             return None;
@@ -381,7 +381,7 @@ impl Passed<'_> {
         });
         let style = self.read.style();
         let written = fields.iter().map(|name| {
-            let mut path = reference.path.clone();
+            let mut path = reference.path.to_vec();
             path.push(Segment::new(Selector::Key((*name).to_owned())));
             format!("`{}`", style.write(&path))
         });

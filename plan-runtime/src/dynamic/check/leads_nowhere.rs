@@ -208,7 +208,7 @@ impl<'r> KnownReference<'_, 'r> {
         };
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
-        let mut fixed = path.clone();
+        let mut fixed = path.to_vec();
         if let Selector::Key(wrong) = &path[lost.segment].selector {
             // Other systems have such members between a step and its output.
             if ENVELOPES.contains(&wrong.as_str()) {
@@ -222,7 +222,7 @@ impl<'r> KnownReference<'_, 'r> {
                         meant
                     });
                 }
-                fixed.clone_from(path);
+                fixed = path.to_vec();
             }
             if let Some(length) = self.length(lost) {
                 return Some(length);
@@ -242,7 +242,7 @@ impl<'r> KnownReference<'_, 'r> {
                 }
                 // The field of an object around the output, which its schema requires.
                 let wrapped = names.iter().take(MOST_TRIED).find_map(|name| {
-                    let mut fixed = path.clone();
+                    let mut fixed = path.to_vec();
                     fixed.insert(lost.segment, key(name));
                     let wrapping = follow(&fixed[..=lost.segment])?;
                     wrapping.ty.property(wrong)?;

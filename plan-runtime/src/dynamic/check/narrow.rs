@@ -89,7 +89,7 @@ impl Passed<'_> {
             return None;
         };
         let part = |name: &str| {
-            let mut path = reference.path.clone();
+            let mut path = reference.path.to_vec();
             path.push(Segment::new(Selector::Key(name.to_owned())));
             self.read.with_path(&path)
         };

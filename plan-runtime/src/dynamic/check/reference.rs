@@ -274,7 +274,7 @@ impl Passed<'_> {
     fn way_out(&self) -> (Code, Option<String>) {
         let (reference, given, takes) = (self.read.reference, &self.given.ty, self.takes);
         let (style, work) = (self.read.style(), self.call.work);
-        let mut path = reference.path.clone();
+        let mut path = reference.path.to_vec();
         let kinds = given.types().without(Types::NULL);
         let first = given.first_element();
         if kinds == Types::LIST && !first.types().is_empty() && leads_to(&first, takes, work) {

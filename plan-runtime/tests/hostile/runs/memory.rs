@@ -33,7 +33,7 @@ fn a_step_takes_a_few_hundred_bytes() {
     let document = Reader::new().read(&text).unwrap();
     let mut copy = None;
     let of_plan = measure(|| copy = Some(document.plan().clone()));
-    assert!(of_plan.bytes_max < 300 * STEPS, "{of_plan:?}");
+    assert!(of_plan.bytes_max < 275 * STEPS, "{of_plan:?}");
     let tools = tools();
     let mut result = None;
     let of_run = measure(|| result = Some(ended(tools.run(&document, (), &()), Limits::DEFAULT)));

@@ -308,7 +308,9 @@ pub(crate) fn local_around(
     };
     let mut outside = Reference::new(source);
     let first = reference.path.len() - rest;
-    outside.path = reference.path.drain(..first).collect();
+    let mut path = std::mem::take(&mut reference.path).into_vec();
+    reference.path = path.drain(first..).collect();
+    outside.path = path.into();
     for segment in &mut outside.path {
         segment.optional = false;
     }

@@ -202,12 +202,12 @@ fn read(
     let is_last = reader.here.kind_of(reference.source) == ReadKind::Last;
     reference.optional = is_last && !written.path.is_empty();
     // A part that a pattern names exists.
-    let part = std::mem::replace(&mut reference.path, written.path.clone());
+    let part = std::mem::replace(&mut reference.path, written.path.clone().into());
     if compat {
         (reader.dialect.rules().compat.allow_absence)(&mut reference, written);
     }
     let parts = part.len();
-    reference.path.splice(..0, part);
+    reference.path = part.into_iter().chain(reference.path).collect();
     Ok(match &written.target {
         Target::Input(name) | Target::Id(name) => reference.said_of_part(written.text, name, parts),
         Target::Index(_) => reference.said(written.text, None),

@@ -31,7 +31,7 @@ pub(super) fn reference(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<R
     let said = reader.optional_text(&members, reference::WRITTEN, "the text of a reference");
     let mut found = source?;
     let mut reference = Reference::new(found.1);
-    (reference.optional, reference.path) = (optional?, path?);
+    (reference.optional, reference.path) = (optional?, path?.into());
     reference.otherwise = otherwise?;
     here(reader, &mut found, &mut reference, node)?;
     let name = found.2;
