@@ -1,11 +1,9 @@
 //! Null for an optional argument, which is equivalent to a missing argument.
 
-use super::checked_value::{CheckedValue, ValueKind};
-use super::replacement::literal;
+use super::checked_value::{CheckedValue, Shown, ValueKind, shown};
 use crate::dynamic::Contracts;
 use crate::dynamic::schema::{Form, Presence, Property, Type, Types, Work};
 use crate::plan::{Action, Entry, Key, Template};
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Returns `true` for a reference whose value is null.
@@ -74,25 +72,6 @@ fn add_left_out(item: CheckedValue<'_>, ty: &Type<'_>, work: &Work, all: &mut Ve
 
 fn is_known(ty: &Type<'_>, work: &Work) -> bool {
     work.spend(1 + ty.cost()).is_ok() && ty.beyond().is_none()
-}
-
-/// The kinds of a value, and the value of a literal scalar.
-pub(super) type Shown = (Types, Option<Value>);
-
-pub(super) fn shown(template: &Template) -> Shown {
-    let mut room = usize::MAX;
-    let types = match template {
-        Template::Null => return (Types::NULL, Some(Value::Null)),
-        Template::Bool(_) | Template::Number(_) | Template::String(_) => {
-            let value = literal(template, &mut room).unwrap_or_default();
-            return (Types::of(&value), Some(value));
-        }
-        Template::Text(_) => Types::STRING,
-        Template::List(_) => Types::LIST,
-        Template::Object(_) => Types::OBJECT,
-        _ => Types::ALL,
-    };
-    (types, None)
 }
 
 /// Returns the forms of objects that may accept an object with exactly these members, or all forms of objects if none does.
