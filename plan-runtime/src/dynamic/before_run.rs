@@ -67,9 +67,10 @@ fn read_inputs(
     for (at, input) in plan.inputs.iter().enumerate() {
         match given.remove(&*input.name) {
             Some(value) => {
-                if let Some(misfit) = misfit(input, &value).or_else(|| unfit.remove(&at)) {
-                    mistakes.push(format!("the input `{}` {misfit}", input.name));
-                }
+                let whose = format!("the input `{}`", input.name);
+                let misfit = misfit(&whose, input, &value);
+                let unfit = || Some(format!("{whose} {}", unfit.remove(&at)?));
+                mistakes.extend(misfit.or_else(unfit));
                 inputs.push(StoredValue::json(value));
             }
             None if input.is_option() => inputs.push(StoredValue::json(Value::Null)),
@@ -85,11 +86,11 @@ fn read_inputs(
 }
 
 /// Returns the mismatch between a value and the declared type of an input.
-fn misfit(input: &Input, value: &Value) -> Option<String> {
+fn misfit(whose: &str, input: &Input, value: &Value) -> Option<String> {
     if input.is_guessed {
         return None;
     }
-    super::check::misfit(&input.type_name, value)
+    super::check::misfit(whose, &input.type_name, value)
 }
 
 fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {

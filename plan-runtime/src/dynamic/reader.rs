@@ -50,7 +50,7 @@ impl Reader<'_> {
     /// Creates a reader of plans that are already plans in memory, as plan JSON.
     pub(super) fn of_plans() -> Self {
         Self {
-            dialect: Some(Dialect::PlanJson),
+            dialect: Some(Dialect::OF_PLANS),
             limits: DocumentLimits::OF_PLANS,
             origin: Origin::Recorded,
             ..Self::default()

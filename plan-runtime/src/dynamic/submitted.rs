@@ -221,10 +221,9 @@ pub fn check_signal(
     };
     let fits = match wait.receive(&value) {
         Some(received) => received,
-        None => match super::check::misfit(&wait.type_name, &value) {
+        None => match super::check::misfit("it", &wait.type_name, &value) {
             None => Ok(value),
-            Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
-            Some(misfit) => Err(format!("it {misfit}")),
+            Some(misfit) => Err(misfit),
         },
     };
     fits.map_err(|message| SignalError::Type {

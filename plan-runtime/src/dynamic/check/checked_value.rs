@@ -2,7 +2,6 @@
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
-use super::replacement::{Shown, shown};
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
 use crate::plan::{Entry, Key, Number, Reference, Template, Test};
@@ -137,7 +136,7 @@ impl<'a> CheckedValue<'a> {
         )
     }
 
-    /// Returns the kinds of the value, as a run knows them before the call.
+    /// Returns the kinds of the value before a run resolves its references.
     pub(super) fn shown(&self) -> Shown {
         match self {
             Self::Template(template, ..) => shown(template),
@@ -277,6 +276,25 @@ impl<'a> CheckedValue<'a> {
                 .map_or_else(String::new, |value| describe::value(&value)),
         }
     }
+}
+
+/// The kinds of a value, and the value of a literal scalar.
+pub(super) type Shown = (Types, Option<Value>);
+
+/// Returns the kinds of a template before a run resolves its references.
+pub(super) fn shown(template: &Template) -> Shown {
+    let literal = |value| (Types::of(&value), Some(value));
+    let types = match template {
+        Template::Null => return literal(Value::Null),
+        Template::Bool(value) => return literal(Value::Bool(*value)),
+        Template::Number(number) => return literal(number.value()),
+        Template::String(text) => return literal(Value::from(text.as_str())),
+        Template::Text(_) => Types::STRING,
+        Template::List(_) => Types::LIST,
+        Template::Object(_) => Types::OBJECT,
+        _ => Types::ALL,
+    };
+    (types, None)
 }
 
 fn has(entries: &[Entry], key: &Key) -> bool {

@@ -218,12 +218,15 @@ fn kinds(name: &str) -> Types {
     }
 }
 
-/// What is wrong with a value, for an input of a type that is written so: `` is a string, but must be an integer (`u8`) ``. The value may be secret, so it is
-/// not shown.
-pub(in crate::dynamic) fn misfit(type_name: &str, value: &Value) -> Option<String> {
+/// Returns the error of a value that does not have the named type, after a subject: `` the input `n` is a string, but must be an integer (`u8`) ``. The error
+/// contains no values, because a value may be secret.
+pub(in crate::dynamic) fn misfit(subject: &str, type_name: &str, value: &Value) -> Option<String> {
     let (at, wrong) = misfit_at(type_name.trim(), value)?;
-    let place = at.map_or_else(String::new, |at| format!("at {at}, "));
-    Some(format!("{place}{wrong} (`{}`)", short(type_name.trim())))
+    let place = at.map_or_else(String::new, |at| format!(", at {at},"));
+    Some(format!(
+        "{subject}{place} {wrong} (`{}`)",
+        short(type_name.trim())
+    ))
 }
 
 /// Returns the misfit with its place in a list.

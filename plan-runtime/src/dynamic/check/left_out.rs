@@ -1,11 +1,9 @@
 //! Null for an optional argument, which is equivalent to a missing argument.
 
-use super::checked_value::{CheckedValue, ValueKind};
-use super::replacement::{Shown, shown};
+use super::checked_value::{CheckedValue, Shown, ValueKind, shown};
 use crate::dynamic::Contract;
 use crate::dynamic::schema::{Form, Presence, Property, Type, Types, Work};
 use crate::plan::{Action, Entry, Key, Template};
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Returns `true` for a reference whose value is null.

@@ -136,22 +136,3 @@ pub(super) fn literal(template: &Template, room: &mut usize) -> Option<Value> {
         | Template::Computed(_) => return None,
     })
 }
-
-/// The kinds of a value, and the value of a literal scalar.
-pub(super) type Shown = (Types, Option<Value>);
-
-pub(super) fn shown(template: &Template) -> Shown {
-    let mut room = usize::MAX;
-    let types = match template {
-        Template::Null => return (Types::NULL, Some(Value::Null)),
-        Template::Bool(_) | Template::Number(_) | Template::String(_) => {
-            let value = literal(template, &mut room).unwrap_or_default();
-            return (Types::of(&value), Some(value));
-        }
-        Template::Text(_) => Types::STRING,
-        Template::List(_) => Types::LIST,
-        Template::Object(_) => Types::OBJECT,
-        _ => Types::ALL,
-    };
-    (types, None)
-}

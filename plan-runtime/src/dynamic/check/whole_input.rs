@@ -94,6 +94,8 @@ impl Call<'_> {
             forms.next().filter(|_| forms.next().is_none())
         };
         match template {
+            // The call itself names the parts of whole arguments that do not fit.
+            Template::Reference(_) if self.place.is_empty() => {}
             Template::Reference(_) => {
                 if let Some((input, value)) = whole(template, self.given)
                     && !unfit.contains_key(&input)
@@ -116,6 +118,10 @@ impl Call<'_> {
                 let Some(form) = only(Types::OBJECT) else {
                     return;
                 };
+                // A merged part may replace a named member.
+                if entries.iter().any(|it| it.key == Key::Flattened) {
+                    return;
+                }
                 for entry in entries {
                     let Key::Name(name) = &entry.key else { return };
                     let Property::Type(member) = form.property(name) else {
@@ -130,7 +136,7 @@ impl Call<'_> {
                     push_key(&mut key, name);
                     let dot = if self.place.is_empty() { "" } else { "." };
                     self.within(&format!("{dot}{key}"), |it| {
-                        it.value(&entry.value, &member, unfit)
+                        it.value(&entry.value, &member, unfit);
                     });
                 }
             }

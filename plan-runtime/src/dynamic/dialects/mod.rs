@@ -115,6 +115,9 @@ impl Dialect {
         }
     }
 
+    /// The dialect in which serde writes plans.
+    pub(super) const OF_PLANS: Self = Self::PlanJson;
+
     /// All dialects, in order of precedence for a document that fits several.
     const ALL: [Self; 4] = [
         Self::ActionPlan,

@@ -1,7 +1,7 @@
 //! The bodies of steps.
 
 use super::counts::depth_fits;
-use super::names::TO_UNDO;
+use super::names::OwnStep;
 use super::{Member, Members, PlanReader, block, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -28,7 +28,7 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
         let help = "remove `undo` or `always`";
         reader.report(Code::NotAllowed, node.place(), message, help);
     }
-    let Some(undone) = reader.syntax.own_step(reader, node, TO_UNDO) else {
+    let Some(undone) = reader.syntax.own_step(reader, node, OwnStep::ToUndo) else {
         return Role::Work;
     };
     if let Some((index, _)) = reader.here.current {
@@ -50,7 +50,7 @@ pub(crate) fn after(
         if !reader.count(1, node.place()) {
             break;
         }
-        if let Some(step) = reader.syntax.own_step(reader, node, "a step to wait for") {
+        if let Some(step) = reader.syntax.own_step(reader, node, OwnStep::ToWaitFor) {
             let place = node.place().into();
             reader.here.spans.steps[index].after.push((step, place));
         }

@@ -143,13 +143,18 @@ impl Syntax for Layout {
         }
     }
 
-    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, what: &str) -> Option<usize> {
+    fn own_step(
+        &self,
+        reader: &mut PlanReader,
+        node: JsonNode<'_>,
+        of: names::OwnStep,
+    ) -> Option<usize> {
         if self.by_place {
-            let index = reader.value(node, what, "the index of a step")?;
+            let index = reader.value(node, of.words(), "the index of a step")?;
             return inputs::indexed(reader, index, node.place());
         }
-        let name = reader.text(node, what)?;
-        names::own_step(reader, (&name.value, what), node.place())
+        let name = reader.text(node, of.words())?;
+        names::own_step(reader, (&name.value, of), node.place())
     }
 
     fn names_steps(&self) -> bool {

@@ -166,7 +166,10 @@ impl PlanReader {
     /// Returns the content of a string, or reports a value of another kind.
     pub(crate) fn text<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Text<'a>> {
         if node.kind() != JsonType::String {
-            return self.error(wrong_kind(node, what, "a string"));
+            let is_scalar = matches!(node.kind(), JsonType::Bool | JsonType::Number);
+            let help =
+                is_scalar.then(|| format!("write it in quotes: `\"{}\"`", short(node.slice())));
+            return self.error(wrong_kind(node, what, "a string").help(help));
         }
         let most = self.limits.string;
         match node.text() {
@@ -206,7 +209,22 @@ impl PlanReader {
         }
     }
 
-    /// Reads a required string. A name must be valid.
+    /// Reads a required name, which must not be empty.
+    pub(crate) fn required_name(
+        &mut self,
+        members: &Members<'_>,
+        owner: &str,
+        what: &str,
+    ) -> Option<String> {
+        let name = self.required(members, input::NAME, owner, what)?;
+        if name.trim().is_empty() {
+            let place = members.given(input::NAME)?.place();
+            return self.fail(Code::EmptyName, place, format!("{what} is empty"), ());
+        }
+        Some(name)
+    }
+
+    /// Reads a required string.
     pub(crate) fn required(
         &mut self,
         members: &Members<'_>,
@@ -218,16 +236,7 @@ impl PlanReader {
             let message = format!("{owner} has no `{name}`");
             return self.fail(Code::MissingMember, members.node.place(), message, ());
         };
-        let text = self.text(node, what)?.value.into_owned();
-        if name == input::NAME && owner != "the plan" && text.trim().is_empty() {
-            return self.fail(
-                Code::EmptyName,
-                node.place(),
-                format!("{what} is empty"),
-                (),
-            );
-        }
-        Some(text)
+        Some(self.text(node, what)?.value.into_owned())
     }
 
     /// Reads one of the allowed strings.
@@ -293,11 +302,8 @@ pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note
         JsonType::List => "a list".to_owned(),
         JsonType::Object => "an object".to_owned(),
     };
-    let is_scalar = matches!(node.kind(), JsonType::Bool | JsonType::Number);
-    let help = (is_scalar && expected == "a string")
-        .then(|| format!("write it in quotes: `\"{}\"`", short(node.slice())));
     let message = format!("{what} is {found}, but must be {expected}");
-    Note::error(Code::WrongKind, node.place(), message).help(help)
+    Note::error(Code::WrongKind, node.place(), message)
 }
 
 fn no_text(node: JsonNode<'_>) -> Note {

@@ -35,7 +35,7 @@ use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::{Action, Body, Bound, Input, Origin, Plan, Step, Template, ToolInfo};
 use counts::{Counts, VALUES_OF_STEP};
-use names::BlockRead;
+use names::{BlockRead, OwnStep};
 use std::collections::HashMap;
 use std::mem::replace;
 use std::ops::Range;
@@ -85,7 +85,7 @@ pub(crate) trait Syntax: Sync {
     fn gives(&self, reader: &PlanReader, node: JsonNode<'_>) -> bool;
 
     /// Reads the name of a step in the current plan or block.
-    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, what: &str) -> Option<usize>;
+    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, of: OwnStep) -> Option<usize>;
 
     /// Returns `true` if references name steps like other values.
     fn names_steps(&self) -> bool;

@@ -9,8 +9,21 @@ use crate::print::short;
 use plan_graph::similar;
 use std::ops::Range;
 
-/// The description of a step with an undo step, for messages.
-pub(crate) const TO_UNDO: &str = "the step to undo";
+/// A member of a step that names another step of the same block.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum OwnStep {
+    ToUndo,
+    ToWaitFor,
+}
+
+impl OwnStep {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::ToUndo => "the step to undo",
+            Self::ToWaitFor => "a step to wait for",
+        }
+    }
+}
 
 /// The help for two things with one name.
 pub(crate) const RENAME: &str = "rename one of the two names, because a reference could mean both";
@@ -216,15 +229,15 @@ pub(crate) fn listed<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Op
 /// Returns the step with this name in the block itself, or in the plan.
 pub(crate) fn own_step(
     reader: &mut PlanReader,
-    (name, what): (&str, &str),
+    (name, of): (&str, OwnStep),
     place: Range<usize>,
 ) -> Option<usize> {
     let step = reader.here.step_of(name);
     if step.is_none() && id_around(reader, name).is_some() {
         let message = format!("`{}` is a step outside of this block", short(name));
-        let help = match what {
-            TO_UNDO => "write the undo step outside of the block, beside the step to undo",
-            _ => {
+        let help = match of {
+            OwnStep::ToUndo => "write the undo step outside of the block, beside the step to undo",
+            OwnStep::ToWaitFor => {
                 "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block"
             }
         };

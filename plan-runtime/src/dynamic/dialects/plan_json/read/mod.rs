@@ -8,7 +8,8 @@ mod template;
 use crate::Plan;
 use crate::dynamic::dialects::reading::foreign;
 use crate::dynamic::dialects::reading::{
-    Members, PlanReader, Syntax, body, counts, names::RENAME, names::own_step, policy, steps,
+    Members, PlanReader, Syntax, body, counts, names::OwnStep, names::RENAME, names::own_step,
+    policy, steps,
 };
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -102,9 +103,9 @@ impl Syntax for PlanJson {
         node.kind() == JsonType::Object
     }
 
-    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, what: &str) -> Option<usize> {
-        let name = reader.text(node, what)?;
-        own_step(reader, (&name.value, what), node.place())
+    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, of: OwnStep) -> Option<usize> {
+        let name = reader.text(node, of.words())?;
+        own_step(reader, (&name.value, of), node.place())
     }
 
     fn names_steps(&self) -> bool {
@@ -125,7 +126,7 @@ fn inputs(reader: &mut PlanReader, top: &Members<'_>) -> Vec<Input> {
         let Some(members) = reader.object(node, "an input", input::ALL) else {
             continue;
         };
-        let name = reader.required(&members, input::NAME, "the input", "the name of an input");
+        let name = reader.required_name(&members, "the input", "the name of an input");
         let name = name.unwrap_or_default();
         reader.name_fits(&name, "the name of an input", node.place());
         if let Some(node) = members.given(input::NAME) {

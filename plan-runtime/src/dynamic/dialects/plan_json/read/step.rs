@@ -62,7 +62,7 @@ fn read_tool(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<(Arc<ToolInf
         return reader.error(note.help(format!(r#"a tool is an object: `{{"name": {name}}}`"#)));
     }
     let members = reader.object(node, "`tool`", tool::ALL)?;
-    let name = reader.required(&members, tool::NAME, "the tool", "the name of a tool")?;
+    let name = reader.required_name(&members, "the tool", "the name of a tool")?;
     let place = members.get(tool::NAME)?.place();
     let what = "the description of a tool";
     let description = reader.optional_text(&members, tool::DESCRIPTION, what);
