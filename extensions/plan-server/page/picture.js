@@ -34,16 +34,15 @@ const draw = (text) => {
   return svg;
 };
 
-// The name of a step for a screen reader, which contains the visible text with the full words for text that is shortened in the picture.
+// The name of a step for a screen reader, which contains the visible text and the full words of text that is shortened in the picture.
 const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
   const visible = texts.map((text) => text.textContent);
   let at = 0;
   const isIn = (text) => {
-    const words = text.replace(/…$/, "");
-    const found = whole.indexOf(words, at);
-    at = found + words.length;
+    const found = whole.indexOf(text, at);
+    at = found + text.length;
     return found >= 0;
   };
   const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
@@ -57,8 +56,8 @@ const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "or
 
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
-  constructor(place, bar, choose, { file, plan, isLive = false }) {
-    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, file, plan) });
+  constructor(place, bar, choose, { isLive = false, ...shared }) {
+    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, shared) });
     this.svg = null;
     this.nodes = new Map();
     this.choose = choose;
