@@ -56,7 +56,7 @@ impl StepView {
             None => "computes a value",
         };
         match (&self.undoes, self.form) {
-            (Some(undone), _) => format!("undoes {undone}: {tool}"),
+            (Some(_), _) => format!("undo: {tool}"),
             (None, "") => tool.to_owned(),
             (None, "for") => format!("for each: {tool}"),
             (None, form) => format!("{form}: {tool}"),
@@ -84,7 +84,11 @@ impl StepView {
             "reads" => "only reads",
             _ => "may change something",
         };
-        format!("{}: {}, {how}", self.path, self.what())
+        let undoes = self
+            .undoes
+            .iter()
+            .fold(String::new(), |_, undone| format!(", undoes {undone}"));
+        format!("{}: {}{undoes}, {how}", self.path, self.what())
     }
 }
 
