@@ -83,7 +83,13 @@ const redraw = () => {
   }, 60);
 };
 
-const drawLive = () => showLive(livePicture);
+const drawLive = () => {
+  showLive(livePicture);
+  // A wide graph has the whole width while nothing is beside the graph.
+  const isAlone = live.chosen === null && (live.run?.output ?? null) === null;
+  const half = ($("run-parts").clientWidth - 16) / 2 - 34;
+  $("run-parts").classList.toggle("wide", isAlone && livePicture.isWiderThan(half));
+};
 live.changed = redraw;
 const showRun = () => {
   const { run } = live;
