@@ -269,7 +269,7 @@ const showGroups = (place, groups, after, level, context) => {
 };
 export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
-const contextOf = ({ run, name, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, called({ name, plan })), ".");
+const contextOf = ({ run, name, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, called({ name, plan })), /[.?!…]$/.test(plan ?? name ?? "") ? "" : ".");
 export const inboxQuestions = (groups, after) => showGroups($("inbox"), groups, after, "h2", contextOf);
 // A form for the value of a waiting step.
 const waitCard = (run, wait, began, after, level, context = "") => {

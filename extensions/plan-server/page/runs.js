@@ -51,9 +51,10 @@ const rowOf = (run, hasInputs, hasErrors) => {
   // The list that has not ended, since the others say nothing of the rest of the run.
   const lists = list(run.lists);
   const list_ = lists.find(({ ended, elements }) => ended < elements) ?? lists[0];
+  const why = [run.state === "waiting" && WAITS[run.waits_for], list_ && progress(list_)].filter(Boolean);
   return { cells: [
     h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200), run.name ? h("span", { class: "hint" }, bdi(run.plan, 200)) : "")),
-    h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
+    h("span", {}, stateOf(run.state), why.length ? h("span", { class: "hint", title: list_?.path ?? null }, ` ${why.join(", ")}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };
 // The numbers of runs in each state, each a link to the list of these runs.
