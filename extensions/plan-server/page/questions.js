@@ -163,7 +163,7 @@ const questionCard = (run, question, after, level, context = "") => {
     send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes", failed);
   }, back: () => {
     edits(false);
-    [...buttons().children].find((one) => one.textContent === "Edit…").focus();
+    [...buttons().children].find((one) => one.textContent.startsWith("Edit")).focus();
   } });
   const change = { ...form, open: () => form.open().then(() => edits(true), fails) };
   const isCut = /… and \d+ more characters, which are not shown$/.test(given(question));
