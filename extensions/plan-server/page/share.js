@@ -38,13 +38,12 @@ const standalone = ({ svg, legend, place }, { x, y, width, height }, title) => {
   svg.after(made);
   const card = place.closest(".card");
   card.style.colorScheme = "light";
-  for (const one of [made, ...made.querySelectorAll("*")]) {
+  for (const one of [made, ...made.querySelectorAll(":not(title, desc)")]) {
     const style = getComputedStyle(one);
     for (const name of STYLES) one.setAttribute(name, plain(style.getPropertyValue(name)));
     for (const name of ["tabindex", "aria-pressed", "style"]) one.removeAttribute(name);
   }
-  const style = getComputedStyle(place);
-  const rows = legendOf(legend, x + 12, y + height, style);
+  const rows = legendOf(legend, x + 12, y + height, getComputedStyle(legend));
   const size = { x, y, width: Math.max(width, 320), height: height + (rows.length ? rows.length * ROW + 12 : 0) };
   const paper = make("rect", { ...size, fill: getComputedStyle(card).backgroundColor });
   card.style.colorScheme = "";

@@ -470,7 +470,7 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await page.click('#live [data-path="inbox"]');
   await press(page, "Save as SVG", "#live");
-  assert.match(await saved.file("graph-mail-r0001.svg"), /<title[^>]*>mail, the run r0001: done<\/title>.*<rect [^>]*fill="rgb\(255, 255, 255\)".*>✓ completed<\/text>/s);
+  assert.match(await saved.file("graph-mail-r0001.svg"), /<title[^>]*>mail, the run r0001: done<\/title>.*<rect [^>]*fill="rgb\(255, 255, 255\)".*.*<text [^>]*fill="rgb\(86, 96, 113\)">✓ completed<\/text>/s);
   assert.doesNotMatch(await saved.file("graph-mail-r0001.svg"), /chosen|near/);
   assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign"[^>]*>✓</);
   // The plan of the run opens on its page.
