@@ -86,8 +86,9 @@ impl StepView {
         };
         let undoes = self
             .undoes
-            .iter()
-            .fold(String::new(), |_, undone| format!(", undoes {undone}"));
+            .as_ref()
+            .map(|undone| format!(", undoes {undone}"))
+            .unwrap_or_default();
         format!("{}: {}{undoes}, {how}", self.path, self.what())
     }
 }
