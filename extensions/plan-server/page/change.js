@@ -70,7 +70,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
   const compare = () => {
     try {
       const now = text();
-      if (now !== null) drafts.set(key, now);
+      if (now !== null) drafts.set(key, { text: now, isOpen: true });
       changes.replaceChildren(...changesOf(original, exact(now ?? "")));
     } catch {
       changes.querySelector(":scope > .hint")?.remove();
@@ -109,7 +109,11 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     tell(error, other.map(capital).join("\n"));
     (fields?.find(({ control }) => control.getAttribute("aria-invalid"))?.control ?? place.querySelector("input, textarea, select")).focus();
   };
-  const form = h("form", { hidden: !drafts.has(key), novalidate: true, onsubmit: (event) => {
+  const close = () => {
+    hide(form, true);
+    back();
+  };
+  const form = h("form", { hidden: !drafts.get(key)?.isOpen, novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     try {
       if (!fields) whole.read();
@@ -124,14 +128,20 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
   } }, place, changes, error, h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Allow with these arguments"),
     h("button", { type: "button", onclick: () => {
       drafts.delete(key);
-      hide(form, true);
-      back();
+      close();
     } }, "Back"), mode));
-  if (drafts.has(key)) edit(drafts.get(key), false);
+  // The next opening has the typed arguments.
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    if (drafts.has(key)) drafts.get(key).isOpen = false;
+    close();
+  });
+  if (drafts.get(key)?.isOpen) edit(drafts.get(key).text, false);
   const open = async () => {
     const [json] = await Promise.all([load(), loadTools()]);
     original = exact(json);
-    edit(escaped(json), false);
+    edit(drafts.get(key)?.text ?? escaped(json), false);
     hide(form, false);
     place.querySelector("input, textarea, select")?.focus();
   };

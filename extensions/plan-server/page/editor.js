@@ -30,7 +30,7 @@ export const editor = {
   samples: null,
   changed: () => {}, // is called after a change of the text or of its plan
 };
-const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path), { file: (ending) => `${fileName(editor.drawn?.name ?? "plan")}.${ending}`, plan: () => editor.drawn });
+const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path), { file: (ending) => `${fileName(editor.drawn?.name ?? "plan")}.${ending}`, title: () => `The plan ${cut(editor.drawn?.name ?? "", 200)}`.trim(), plan: () => editor.drawn });
 
 // The numbers of the lines that can be seen.
 export const number = () => {
@@ -311,10 +311,10 @@ const showPlan = () => {
   const isOld = !editor.plan && Boolean(plan);
   $("picture").classList.toggle("old", isOld && !editor.draft || editor.isStale);
   $("steps").classList.toggle("old", isOld);
-  hide($("picture-old"), !isOld && !editor.draft);
-  say($("picture-old"), !editor.draft ? "This is the graph of the last correct text." : editor.isStale ? "This is the graph of an earlier text." : "The text has errors. The red steps have errors.");
+  for (const [id, isShown] of [["picture-old", isOld || editor.draft], ["steps-old", isOld]]) hide($(id), !isShown);
   hide($("printed"), !plan?.text);
   if (!plan || editor.draft || editor.drawn?.svg !== plan.svg || editor.drawn?.text !== plan.text) drawPlan(plan);
+  say($("picture-old"), !editor.draft ? "This is the graph of the last correct text." : editor.isStale ? "This is the graph of an earlier text." : `The text has errors.${$("picture").querySelector(".node.wrong") ? " The red steps have errors." : ""}`);
   chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
   editor.changed();
 };

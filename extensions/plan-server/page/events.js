@@ -45,7 +45,7 @@ const pause = (ms, signal) => new Promise((resolve) => {
   signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
 });
 
-// Events are read with `fetch`, since an `EventSource` sends no header. Whatever breaks is tried again, later each time.
+// Events are read with `fetch`, since an `EventSource` sends no header. A lost connection is made again, at first after half a second, later after about three seconds.
 export const follow = async (signal, happened) => {
   for (let tries = 0; !signal.aborted && !live.ended;) {
     let stalled = null;
@@ -79,9 +79,9 @@ export const follow = async (signal, happened) => {
       attempt.abort();
     }
     if (signal.aborted || live.ended) break;
-    const wait = Math.min(15_000, 500 * 2 ** tries) * (0.75 + Math.random() / 2);
+    const wait = Math.min(3000, 500 * 2 ** tries) * (0.75 + Math.random() / 2);
     tries = Math.min(tries + 1, 6);
-    connection(`Connection lost; trying again${wait > 2000 ? ` in ${Math.round(wait / 1000)} s` : "…"}`, true);
+    connection("Connection lost; trying again…", true);
     await pause(wait, signal);
   }
   if (!signal.aborted) connection("");

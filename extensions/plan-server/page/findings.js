@@ -29,6 +29,12 @@ const visible = (value) => value.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part
 const corrections = (finding) => {
   const { code, help, labels: [label] } = finding;
   if (code === "invisible" && label) return [{ label: "Escape or remove the characters", start: label.start, end: text.value.length, value: visible(text.value).slice(label.start) }];
+  if (label && ["unknown-member", "unknown-argument"].includes(code)) {
+    const member = memberAt(text.value, label);
+    const [, other] = /; to wait for another step, write `([^`]+)`$/.exec(help ?? "") ?? [];
+    if (other && member) return [{ label: "", ...member, value: other }];
+    if (member && /^the members of an? /.test(help ?? "")) return [{ label: "Remove the member", ...member.whole, value: "" }];
+  }
   const value = proposed(finding);
   if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
   const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];
@@ -45,13 +51,30 @@ const corrections = (finding) => {
   }
   return all;
 };
+// The member of an object whose name is marked, with the comma beside the whole member, or `null` if the text is no JSON there.
+const memberAt = (value, { start, end }) => {
+  const pattern = /"(?:[^"\\\n]|\\.)*"|[{}[\],]/g;
+  if (!/^\s*:/.test(value.slice(end)) || value[start] !== '"') return null;
+  pattern.lastIndex = end;
+  for (let [depth, match] = [0, pattern.exec(value)]; match; match = pattern.exec(value)) {
+    const [sign] = match;
+    if (depth === 0 && /^[}\],]/.test(sign)) {
+      const last = end + value.slice(end, match.index).trimEnd().length;
+      const before = value.slice(0, start).search(/,\s*$/);
+      return { start, end: last, whole: sign === "," ? { start, end: match.index + /^,\s*/.exec(value.slice(match.index))[0].length } : { start: before < 0 ? start : before, end: last } };
+    }
+    if (/^[{[]/.test(sign)) depth += 1;
+    else if (/^[}\]]/.test(sign)) depth -= 1;
+  }
+  return null;
+};
 // The text that the help of a finding proposes in place of the marked text, or `null`.
 const proposed = ({ help, labels: [label] }) => {
   if (!help || !label) return null;
   if (help === "remove the comma") return "";
-  const literal = /^write it as [^`]*: `([^`]+)`$/.exec(help)?.[1];
-  if (literal) return literal;
-  const name = /^(?:did you mean|an? \w+ with a similar name exists:) `([^`]+)`(?:\?|$)/.exec(help)?.[1];
+  const literal = /^write (?:it as [^`]*:|the reference as) `([^`]+)`(?:$|; to keep the text, )/.exec(help)?.[1];
+  if (literal?.startsWith('"')) return literal;
+  const name = literal ?? /^(?:did you mean|an? \w+ with a similar name exists:|its only argument is) `([^`]+)`(?:\?|$)/.exec(help)?.[1];
   if (!name) return null;
   return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
 };
@@ -82,7 +105,7 @@ export const listFindings = (dialect, why, failed, any) => {
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
       finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
-      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label && (length > 1 || finding.code === "invisible") ? label : "Apply the correction")));
+      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label && (length > 1 || !label.startsWith("Use ")) ? label : "Apply the correction")));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));

@@ -28,7 +28,7 @@ const route = (focus = false) => {
   if (takeToken()) focus = false;
   const run = /^#\/runs\/([^/?]+)(\/report)?(?:\?step=(.*))?$/.exec(location.hash);
   const compare = /^#\/compare\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
-  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : /^#\/plan(\/samples)?$/.test(location.hash) ? "editor-view" : "runs-view";
+  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : location.hash === "#/plan" ? "editor-view" : "runs-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
   hide(document.querySelector("nav"), !token);
@@ -70,7 +70,7 @@ const route = (focus = false) => {
   }
   // A run, and a pair of compared runs, is a page of its own.
   const now = [view, ...(run?.slice(1, 2) ?? compare?.slice(1) ?? [])].join("/");
-  if (focus && shown !== now) document.querySelector(location.hash === "#/plan/samples" ? "#sample" : `#${view} h1`)?.focus();
+  if (focus && shown !== now) document.querySelector(`#${view} h1`)?.focus();
   shown = now;
 };
 addEventListener("hashchange", () => route(true));

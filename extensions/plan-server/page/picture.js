@@ -34,16 +34,15 @@ const draw = (text) => {
   return svg;
 };
 
-// The name of a step for a screen reader, which contains the visible text with the full words for text that is shortened in the picture.
+// The name of a step for a screen reader, which contains the visible text and the full words of text that is shortened in the picture.
 const spokenOf = (node) => {
   const texts = [...node.querySelectorAll("text")];
   for (const text of texts) text.before(" ");
   const visible = texts.map((text) => text.textContent);
   let at = 0;
   const isIn = (text) => {
-    const words = text.replace(/…$/, "");
-    const found = whole.indexOf(words, at);
-    at = found + words.length;
+    const found = whole.indexOf(text, at);
+    at = found + text.length;
     return found >= 0;
   };
   const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
@@ -55,19 +54,47 @@ const KINDS = [["reads", "only reads"], ["acts", "may change something"], ["wait
 const FORMS = [["is-for", "runs for each element of a list"], ["is-loop", "repeats"], ["is-if", "has a condition"], ["is-block", "contains steps"]];
 const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "order only", "after"], [".undo", "undo", "undo"]];
 
+// The least size at which the text of a graph has 9 pixels.
+const LEAST = 9 / 11.5;
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
-  constructor(place, bar, choose, { file, plan, isLive = false }) {
-    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, file, plan) });
+  constructor(place, bar, choose, { isLive = false, ...shared }) {
+    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, shared) });
     this.svg = null;
     this.nodes = new Map();
     this.choose = choose;
     this.tools = h("span", { hidden: true },
       h("button", { type: "button", class: "small", "aria-label": "Smaller", onclick: () => this.zoom(0.8) }, "−"), " ",
       h("button", { type: "button", class: "small", "aria-label": "Larger", onclick: () => this.zoom(1.25) }, "+"), " ",
-      this.fits = h("button", { type: "button", class: "small", "aria-pressed": "true", onclick: () => this.fit(!this.isFit) }, "Fit"));
+      this.fits = h("button", { type: "button", class: "small", "aria-pressed": "true", onclick: () => this.fit(!this.isFit, true) }, "Fit"));
     bar.append(this.tools);
     this.isFit = true;
+    // The text of a graph that fits may be too small to read. Such a graph scrolls, until somebody chooses.
+    new ResizeObserver(() => this.settle()).observe(place);
+  }
+  // The size of the graph in relation to its natural size, if the graph fits in a width.
+  scale(width = this.place.clientWidth) {
+    const natural = this.whole();
+    return Math.min(width / natural.width, (innerHeight * 0.56) / natural.height, 1);
+  }
+  // Returns `true` if the graph is larger than a width.
+  isWiderThan(width) {
+    return Boolean(this.svg) && this.whole().width > width;
+  }
+  settle() {
+    if (!this.svg || this.overview || this.isChosen || !this.place.clientWidth) return;
+    const isFit = this.scale() >= LEAST;
+    if (isFit === this.isFit) return;
+    this.fit(isFit);
+    this.reveal(this.marked ?? this.nodes.keys().next().value);
+  }
+  // Scrolls to a step, if the graph scrolls.
+  reveal(path) {
+    const [step, frame] = [this.nodes.get(path), this.frame].map((it) => it?.getBoundingClientRect());
+    if (!step || this.overview || this.isFit) return;
+    if (step.top < frame.top || step.bottom > frame.bottom || step.left < frame.left || step.right > frame.right) {
+      this.frame.scrollBy(step.left + step.width / 2 - frame.left - frame.width / 2, step.top + step.height / 2 - frame.top - frame.height / 2);
+    }
   }
   // Without a plan, the picture is a draft.
   put(text, isDraft = false) {
@@ -107,7 +134,9 @@ export class Picture {
     this.place.replaceChildren(this.overview?.place ?? this.frame, this.legend, this.shared.place);
     this.explain();
     // The steps of a group have their natural size, and scroll.
+    Object.assign(this, { isChosen: false, marked: null });
     this.fit(!this.overview);
+    this.settle();
   }
   // Lists the kinds that occur in the picture.
   explain() {
@@ -140,8 +169,8 @@ export class Picture {
     }
     event.preventDefault();
   }
-  fit(isFit) {
-    this.isFit = isFit;
+  fit(isFit, isChosen = this.isChosen) {
+    Object.assign(this, { isFit, isChosen });
     this.fits.setAttribute("aria-pressed", String(isFit));
     this.frame?.classList.toggle("fit", isFit);
     if (isFit && this.svg) this.svg.style.width = "";
@@ -155,7 +184,7 @@ export class Picture {
   zoom(by) {
     if (!this.svg) return;
     const width = this.svg.getBoundingClientRect().width * by;
-    this.fit(false);
+    this.fit(false, true);
     this.svg.style.width = `${Math.min(Math.max(width, 80), 40_000)}px`;
   }
   mark(chosen, affected = []) {
@@ -169,6 +198,8 @@ export class Picture {
       edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
     }
     this.overview?.mark(chosen);
+    if (chosen !== this.marked) this.reveal(chosen);
+    this.marked = chosen;
     this.explain();
   }
   // Marks the steps with errors. The effects of their tools are unknown.

@@ -105,7 +105,11 @@ const decisions = (key, name, all, answer, change, isElement) => {
     h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow ${all}` : "Allow"),
     isElement ? h("button", { type: "button", onclick: once("allow_step") }, "Allow for all elements") : null,
     change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null, refusal, add);
-  const form = h("form", { novalidate: true, onsubmit: (event) => {
+  const form = h("form", { novalidate: true, onkeydown: (event) => {
+    if (event.key !== "Escape" || !typed.refuses) return;
+    event.preventDefault();
+    refuse(false);
+  }, onsubmit: (event) => {
     event.preventDefault();
     if (typed.refuses) decide("refuse");
   } }, why, choices, refusing);
@@ -138,7 +142,7 @@ const asked = (some) => {
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, level, context = "") => {
   const nth = (ids += 1);
-  const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
+  const card = h("section", { class: "question", role: "group", "aria-labelledby": `question-${nth}` });
   const key = show([run, question.path, question.tool, question.text]);
   const send = (body, done, failed) => answering(card, questionPath(run, question), body, done, async () => {
     reasons.delete(key);
@@ -159,7 +163,7 @@ const questionCard = (run, question, after, level, context = "") => {
     send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes", failed);
   }, back: () => {
     edits(false);
-    buttons().querySelector("button").focus();
+    [...buttons().children].find((one) => one.textContent.startsWith("Edit")).focus();
   } });
   const change = { ...form, open: () => form.open().then(() => edits(true), fails) };
   const isCut = /… and \d+ more characters, which are not shown$/.test(given(question));
@@ -191,7 +195,7 @@ const groupCard = (run, group, after, level, context = "") => {
   const { key, some, isPart } = group;
   const nth = (ids += 1);
   const [first] = some;
-  const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
+  const card = h("section", { class: "question together", role: "group", "aria-labelledby": `together-${nth}` });
   // An answer for all elements is an answer to one question.
   const answer = (decision, reason) => answering(card, ...(decision === "allow_step" ? [questionPath(run, first), { decision, ...(reason ? { reason } : {}) }]
     : [`/api/runs/${encodeURIComponent(run)}/questions`, { decision, ...(reason ? { reason } : {}), questions: some.map(({ id }) => id) }]),
@@ -248,7 +252,7 @@ const pressed = (event) => {
 };
 document.addEventListener("keydown", pressed);
 for (const place of document.querySelectorAll(".keys")) {
-  place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms.");
+  place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms, and ", h("kbd", {}, "Escape"), " goes back.");
 }
 // The announced questions of the page. The next page announces its questions again.
 export const heard = new Set();
@@ -265,7 +269,7 @@ const showGroups = (place, groups, after, level, context) => {
 };
 export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
-const contextOf = ({ run, name, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, called({ name, plan })), ".");
+const contextOf = ({ run, name, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, called({ name, plan })), /[.?!…]$/.test(plan ?? name ?? "") ? "" : ".");
 export const inboxQuestions = (groups, after) => showGroups($("inbox"), groups, after, "h2", contextOf);
 // A form for the value of a waiting step.
 const waitCard = (run, wait, began, after, level, context = "") => {
@@ -286,7 +290,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
   format.value = kind === "text" ? "text" : "json";
   format.addEventListener("change", () => make(format.value));
   make(kind);
-  const card = h("form", { class: "wait", novalidate: true, "aria-labelledby": `${name}-title`, onsubmit: (event) => {
+  const card = h("form", { class: "wait", novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     let value;
     try {
@@ -297,7 +301,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
       return;
     }
     answering(card, `/api/runs/${encodeURIComponent(run)}/signals`, { path: wait.path, value }, "Answered", after);
-  } }, h(level, { id: `${name}-title`, tabindex: "-1" }, "The step ", linkTo(run, wait.step ?? wait.path), " waits for a value"),
+  } }, h(level, { tabindex: "-1" }, "The step ", linkTo(run, wait.step ?? wait.path), " waits for a value"),
     context, began ? h("p", { class: "hint" }, "Waits since ", time(began), ", for ", since(began), ".") : "", ...about(wait), place,
     kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Enter the value as "), format) : "",
     h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));

@@ -11,7 +11,7 @@ import { instant, left, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
-const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), { file: (ending) => fileOf(ending, "graph-"), plan: () => api(runPath("/plan")), isLive: true });
+const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), { file: (ending) => fileOf(ending, "graph-"), title: () => `${cut(live.run.name ?? live.run.plan ?? "A plan", 200)}, the run ${cut(live.id, 100)}: ${live.run.state}`, plan: () => api(runPath("/plan")), isLive: true });
 $("live").classList.add("live");
 
 export const openRun = (id, step = null) => {
@@ -29,7 +29,20 @@ export const openRun = (id, step = null) => {
   $("result").replaceChildren(h("p", { class: "none" }, "Loading…"));
   $("timeline").replaceChildren(h("p", { class: "none" }, "Loading…"));
   setPicture();
-  follow(live.abort.signal, happened);
+  follow(live.abort.signal, happened).then(() => watchEnd(id));
+};
+// An ended run sends no events, and another person may retry the run.
+const watchEnd = (id) => {
+  const { signal } = live.abort ?? {};
+  if (!signal || !live.ended || live.run?.state === "done") return;
+  const timer = setInterval(async () => {
+    if (document.visibilityState !== "visible") return;
+    const run = await api(runPath(), { signal }).catch(() => null);
+    if (!run || signal.aborted || (isOver(run) && list(run.decisions).length === list(live.run.decisions).length)) return;
+    announce("The run continues");
+    openRun(id, live.chosen);
+  }, 5000);
+  signal.addEventListener("abort", () => clearInterval(timer));
 };
 export const closeRun = () => {
   live.abort?.abort();
@@ -70,7 +83,13 @@ const redraw = () => {
   }, 60);
 };
 
-const drawLive = () => showLive(livePicture);
+const drawLive = () => {
+  showLive(livePicture);
+  // A wide graph has the whole width while nothing is beside the graph.
+  const isAlone = live.chosen === null && (live.run?.output ?? null) === null;
+  const half = ($("run-parts").clientWidth - 16) / 2 - 34;
+  $("run-parts").classList.toggle("wide", isAlone && livePicture.isWiderThan(half));
+};
 live.changed = redraw;
 const showRun = () => {
   const { run } = live;

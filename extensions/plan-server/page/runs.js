@@ -13,7 +13,7 @@ const STATES = ["running", "waiting", "done", "failed", "cancelled"];
 const WAITS = { answer: "for an answer", value: "for a value", time: "for a time", server: "for the server" };
 // The sorted columns with their first order. The newest runs come first in a list without an order.
 const ORDERS = { Plan: ["plan", "-plan"], State: ["state", "-state"], Began: ["-began", "began"], Took: ["-took", "took"] };
-const runs = { ...Object.fromEntries(KEPT.map((name) => [name, ""])), before: "", page: 1, next: null, starts: [], shown: [], chosen: new Set(), timer: 0, abort: null };
+const runs = { ...Object.fromEntries(KEPT.map((name) => [name, ""])), before: "", page: 1, next: null, starts: [], shown: [], chosen: new Set(), timer: 0, abort: null, hasSamples: false };
 // The filters, the order and the page are in the address, so that a list can be sent to somebody.
 const address = (change) => {
   const all = { ...runs, before: "", page: 1, ...change };
@@ -51,9 +51,10 @@ const rowOf = (run, hasInputs, hasErrors) => {
   // The list that has not ended, since the others say nothing of the rest of the run.
   const lists = list(run.lists);
   const list_ = lists.find(({ ended, elements }) => ended < elements) ?? lists[0];
+  const why = [run.state === "waiting" && WAITS[run.waits_for], list_ && progress(list_)].filter(Boolean);
   return { cells: [
     h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200), run.name ? h("span", { class: "hint" }, bdi(run.plan, 200)) : "")),
-    h("span", {}, stateOf(run.state), run.state === "waiting" && WAITS[run.waits_for] ? h("span", { class: "hint" }, ` ${WAITS[run.waits_for]}`) : "", list_ ? h("span", { class: "hint", title: list_.path }, ` ${progress(list_)}`) : ""),
+    h("span", {}, stateOf(run.state), why.length ? h("span", { class: "hint", title: list_?.path ?? null }, ` ${why.join(", ")}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };
 // The numbers of runs in each state, each a link to the list of these runs.
@@ -62,6 +63,17 @@ const showStates = ({ states = {}, is_exact = true } = {}) => {
   put($("states"), [states, is_exact, runs.state, address({})], () => [["", all], ...STATES.map((state) => [state, states[state] ?? 0])].map(([state, count]) =>
     h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, `${count.toLocaleString()}${is_exact ? "" : "+"}`)))));
 };
+// The samples of a server without runs, and the samples that a person opens.
+const showWelcome = (isEmpty) => {
+  const isOpen = isEmpty || runs.hasSamples;
+  hide($("welcome"), !isOpen);
+  $("to-samples").setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) showSamples();
+};
+$("to-samples").addEventListener("click", () => {
+  runs.hasSamples = !runs.hasSamples;
+  showWelcome(false);
+});
 const load = async (quiet = false) => {
   runs.abort?.abort();
   const abort = (runs.abort = new AbortController());
@@ -76,10 +88,9 @@ const load = async (quiet = false) => {
     hide($("runs-about"), !isEmpty);
     say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
     for (const part of ["states", "filters", "runs-bar", "runs"]) hide($(part), isEmpty);
-    hide($("welcome"), !isEmpty);
     hide($("to-samples"), isEmpty);
+    showWelcome(isEmpty);
     $("write").classList.toggle("primary", !isEmpty);
-    if (isEmpty) showSamples();
     showStates(said?.count);
     put($("runs"), [all, [...runs.chosen], isFiltered(), runs.sort, runs.next === null], () => {
       const [hasInputs, hasErrors] = ["inputs_text", "error"].map((name) => all.some((run) => run[name]));
@@ -165,6 +176,7 @@ export const openRuns = (query, moves) => {
   if (!before || changed.size) runs.starts = [];
   Object.assign(runs, { ...filters, before, page });
   runs.starts[page] = before;
+  runs.hasSamples = false;
   showFilters(changed);
   runs.timer = setInterval(() => document.visibilityState === "visible" && !runs.before && load(true), 5000);
   load().then(() => moves && $("runs-title").focus());

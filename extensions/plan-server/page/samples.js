@@ -1,4 +1,4 @@
-// The samples on the first page of a server without runs.
+// The samples on the page of the runs.
 
 import { $, cut, h, list, put } from "./dom.js";
 import { editor, loadSamples, useSample } from "./editor.js";

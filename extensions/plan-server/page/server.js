@@ -83,8 +83,9 @@ export const takeToken = () => {
   return true;
 };
 const signOut = (why = "") => {
+  // Another tab may have a newer token.
+  if (kept("token") === token) keep("token", null);
   token = null;
-  keep("token", null);
   session.changed();
   if (why) {
     say($("token-error"), why);
@@ -111,3 +112,11 @@ $("sign-in-form").addEventListener("submit", (event) => {
   session.changed(true);
 });
 $("forget").addEventListener("click", () => signOut());
+// A tab follows the other tabs of this browser.
+addEventListener("storage", ({ key, newValue: given }) => {
+  if ((key !== null && key !== "token") || given === token) return;
+  if (given === null) return signOut();
+  if (!isToken(given)) return;
+  token = given;
+  session.changed();
+});

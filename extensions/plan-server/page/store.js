@@ -1,14 +1,16 @@
+// The text of a plan is kept for this tab, and the token is kept for all tabs of this browser.
+const storeOf = (key) => (key === "token" ? localStorage : sessionStorage);
 export const keep = (key, value) => {
   try {
-    if (value === null) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, value);
+    if (value === null) storeOf(key).removeItem(key);
+    else storeOf(key).setItem(key, value);
   } catch {
     // Without a store, the page forgets when it is reloaded.
   }
 };
 export const kept = (key) => {
   try {
-    return sessionStorage.getItem(key);
+    return storeOf(key).getItem(key);
   } catch {
     return null;
   }

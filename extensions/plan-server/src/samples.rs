@@ -67,7 +67,7 @@ const SAMPLES: [Sample; 8] = [
     Sample {
         name: "retries",
         title: "A slow step, and a step that fails twice",
-        about: "Runs a slow step, retries a step that fails twice, and asks you before the e-mail with the results.",
+        about: "Runs a slow step, retries a step that fails twice, and sends an e-mail with the results. You allow each call.",
         is_ready: true,
         dialect: "step blueprint",
         text: include_str!("samples/retries.json"),

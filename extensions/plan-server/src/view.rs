@@ -56,7 +56,7 @@ impl StepView {
             None => "computes a value",
         };
         match (&self.undoes, self.form) {
-            (Some(undone), _) => format!("undoes {undone}: {tool}"),
+            (Some(_), _) => format!("undo: {tool}"),
             (None, "") => tool.to_owned(),
             (None, "for") => format!("for each: {tool}"),
             (None, form) => format!("{form}: {tool}"),
@@ -84,7 +84,12 @@ impl StepView {
             "reads" => "only reads",
             _ => "may change something",
         };
-        format!("{}: {}, {how}", self.path, self.what())
+        let undoes = self
+            .undoes
+            .as_ref()
+            .map(|undone| format!(", undoes {undone}"))
+            .unwrap_or_default();
+        format!("{}: {}{undoes}, {how}", self.path, self.what())
     }
 }
 

@@ -251,3 +251,50 @@ await test("an answer for all elements, and short fields", () => stubbed({ pace:
   await looks(page, "short-fields");
   await close(page);
 }));
+
+await test("a retry by another person, and Escape in a question", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await start(page, [{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "Hello." } }]);
+  // Escape leaves a form, and keeps the typed text.
+  await (await button(page, "Allow", "#questions")).focus();
+  await page.keyboard.press("e");
+  await page.waitForSelector("#questions form:not([hidden]) textarea", { visible: true });
+  await wait(page, () => document.activeElement.localName === "textarea");
+  await page.keyboard.type("bob and ");
+  const typed = await page.evaluate(() => document.activeElement.value);
+  await page.keyboard.press("Escape");
+  assert.equal(await active(page), "button Edit…");
+  assert.equal(await page.$eval("#questions .given", (it) => it.hidden), false);
+  await page.keyboard.press("e");
+  await wait(page, (typed) => document.activeElement.value === typed, typed);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("r");
+  await page.keyboard.type("not now");
+  await page.keyboard.press("Escape");
+  assert.equal(await active(page), "button Refuse…");
+  await page.keyboard.press("r");
+  assert.equal(await page.evaluate(() => document.activeElement.value), "not now");
+  await page.keyboard.press("Enter");
+  await says(page, "#run-facts", "failed");
+  await button(page, "Retry from the failure…");
+  // The page of the ended run follows a retry by another client.
+  await fetch(`${stub.origin}/api/runs/r0001/retry`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: '{"by": "Bob"}' });
+  await says(page, "#run-moments", "Retried by Bob");
+  await says(page, "#questions h3", "May send_mail run in the step sent?");
+  await close(page);
+}));
+
+await test("the tabs of a browser", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const other = await page.browserContext().newPage();
+  await other.goto(`${stub.origin}/#/plan`);
+  await other.waitForSelector("#editor-view:not([hidden])");
+  await press(other, "Sign out");
+  await page.waitForSelector("#sign-in:not([hidden])");
+  await page.reload();
+  await page.waitForSelector("#sign-in:not([hidden])");
+  await other.type("#token", stub.token);
+  await press(other, "Sign in");
+  await page.waitForSelector("#sign-in", { hidden: true });
+  await close(page);
+}));

