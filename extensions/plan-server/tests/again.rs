@@ -103,7 +103,7 @@ fn a_run_and_its_plan_have_names() {
     let name = json!(r"Monday\u{202e}");
     assert_eq!((&run["name"], &run["plan"]), (&name, &json!("weekly")));
     let (_, page) = server.get_text(&format!("/api/runs/{id}/report.html"));
-    assert!(page.contains(r"<dd>Monday\u{202e}</dd>"), "{page}");
+    assert!(page.contains(r"<h1>Monday\u{202e}: weekly</h1>"), "{page}");
     let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
     let starts = [
         ("printed", "plan weekly"),
