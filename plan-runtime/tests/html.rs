@@ -326,7 +326,21 @@ fn an_undone_step_looks_undone() {
     let booked = step("booked", json!({"give": 1}), &[]);
     let told = step("told", json!({"fail": "the line is busy"}), &["booked"]);
     let undone = plan(json!({"name": "undone", "steps": [booked, back, told]}));
-    let html = page("undone", &run(&undone, false));
+    let mut report = run(&undone, false);
+    assert_eq!(
+        report.totals().to_string(),
+        "1 completed, 1 undone, 1 failed"
+    );
+    let is_undone = |line: &str| line.trim().starts_with("booked ") && line.contains(" undone ");
+    assert!(report.to_string().lines().any(is_undone), "{report}");
+    // A retry has removed these attempts.
+    let second = Duration::from_secs(1);
+    report.add_earlier("told", second..2 * second, true);
+    report.add_earlier("booked", second..2 * second, false);
+    let html = page("undone", &report);
+    for class in ["bad earlier", "earlier"] {
+        assert_eq!(html.matches(&format!("class=\"{class}\"")).count(), 1);
+    }
     // A label begins with the visible words.
     for visible in ["booked", "booked act"] {
         let spoken = format!("aria-label=\"{visible}, completed, undone by back");
@@ -334,8 +348,8 @@ fn an_undone_step_looks_undone() {
     }
     assert_eq!(html.matches(", completed, undone by back").count(), 4);
     assert_eq!(html.matches("completed undone").count(), 3);
-    // Once more in the legend.
-    assert_eq!(html.matches('⤺').count(), 4);
+    // Once more in the legend, and once in the number of undone steps.
+    assert_eq!(html.matches('⤺').count(), 5);
     // Only the undo step has this box and this edge.
     assert!(html.contains(">undoes booked: act<"));
     assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));

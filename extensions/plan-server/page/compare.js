@@ -5,7 +5,6 @@ import { changedLines, marked } from "./diff.js";
 import { $, bdi, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
-import { lasted } from "./step.js";
 import { instant, time, took } from "./time.js";
 
 const linkTo = (run) => h("span", {}, run.name ? [bdi(run.name, 200), " "] : "", h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, h("code", {}, cut(run.id, 80))));
@@ -47,7 +46,7 @@ export const differences = (a, b) => {
     differ(a.output, b.output) && "output",
     (a.error ?? "") !== (b.error ?? "") && "error",
     differ(given(a), given(b)) && "arguments",
-    timesDiffer(lasted(a) ?? 0, lasted(b) ?? 0) && "time",
+    timesDiffer(a?.duration_ms ?? 0, b?.duration_ms ?? 0) && "time",
   ].filter(Boolean);
 };
 // A step of both runs, with marks for the differences. What differs is open.
@@ -57,7 +56,7 @@ const stepOf = (both, found) => {
   return both.map((step, at) => {
     if (!step) return h("span", { class: "none" }, "not in this run");
     const differs = (name) => (found.includes(name) ? "differs" : null);
-    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(lasted(step)))] : "",
+    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(step.duration_ms))] : "",
       step.error ? h("p", { class: "error" }, errors[1 - at] ? marked(errors[at], errors[1 - at], SIDES[at][0]) : prose(step.error)) : null,
       wholes.filter((_, nth) => [given, outputs][nth][at] !== undefined).map(([name, shown]) => h("details", { open: found.includes(name.toLowerCase()) }, h("summary", {}, name), shown[at])));
   });

@@ -11,7 +11,7 @@ export const make = (name, attributes) => {
 };
 const [WIDE, WIDEST, HIGH, ACROSS, DOWN, SIDE] = [230, 360, 62, 20, 26, 64];
 // Failed steps come first.
-const FIRST = ["failed", "waiting", "running", "cancelled", "blocked", "recovered", "completed", "skipped"];
+const FIRST = ["failed", "waiting", "running", "cancelled", "blocked", "recovered", "completed", "undone", "skipped"];
 const KINDS = [["reads", "only read"], ["acts", "may change"], ["waits", "wait"]];
 
 // The number of edges between each two groups, in the order of the groups.
@@ -90,7 +90,7 @@ export class Groups {
   count() {
     for (const group of this.groups) {
       const { boxes, button, counts, bar } = group;
-      const of = (name) => boxes.filter(({ node }) => node.classList.contains(name)).length;
+      const of = (name) => boxes.filter(({ node }) => node.classList.contains(name) && (name !== "completed" || !node.classList.contains("undone"))).length;
       const started = FIRST.map((status) => [status, of(status), status]).filter(([, count]) => count);
       const known = started.reduce((sum, [, count]) => sum + count, 0);
       const parts = known ? started : KINDS.map(([kind, words]) => [kind, of(kind), words]).filter(([, count]) => count);
@@ -104,7 +104,7 @@ export class Groups {
       // A group has the color of its most urgent step, and the color of completed steps once all its steps have ended.
       const [first] = started[0] ?? [];
       const worst = known < boxes.length && FIRST.indexOf(first) > FIRST.indexOf("blocked") ? "" : first;
-      button.classList.remove(...STATUSES, ...KINDS.map(([kind]) => kind), "not-started");
+      button.classList.remove("undone", ...STATUSES, ...KINDS.map(([kind]) => kind), "not-started");
       button.classList.add((isLive ? worst : parts.length === 1 ? parts[0][0] : "") || "not-started");
       const rest = h("i", {});
       rest.style.flexGrow = String(known ? boxes.length - known : isLive ? 1 : 0);

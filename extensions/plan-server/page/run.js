@@ -101,7 +101,8 @@ const showRun = () => {
   const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
-  put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
+  put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}${idle ? `, ${took(idle)} of them between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];

@@ -95,12 +95,6 @@ export const spans = (report) => {
   const calls = ofStep(report?.attempts).filter((one) => one.tool || !waits.some(({ reason }) => reason === "value"));
   return { waits, calls };
 };
-// The time of a step in milliseconds. If no wait is shown, this is the time from the first call to the end of the last call, as in the timeline.
-export const lasted = (report) => {
-  const { waits, calls } = spans(report);
-  const ends = calls.map((one) => one.started_ms + one.duration_ms);
-  return waits.length || !ends.length || ends.some(Number.isNaN) ? report?.duration_ms : Math.max(...ends) - Math.min(...calls.map((one) => one.started_ms));
-};
 // The time that the calls of a step have waited, in milliseconds.
 export const waitedFor = (report) => spans(report).waits.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
 // The times of a step in words, with the time of a person apart from the time of the tool.
@@ -190,8 +184,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
-    report?.duration_ms >= 0 ? ["Took", took(lasted(report))] : null,
-    report?.duration_ms - lasted(report) >= 10 ? ["Before and after the calls", took(report.duration_ms - lasted(report))] : null,
+    report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
     times(report) ? ["In detail", times(report)] : null,
     progressOf(path) ? ["Elements", progressOf(path)] : null,
   ].filter(Boolean);

@@ -12,11 +12,13 @@ export const time = (value) => {
   const date = instant(value);
   return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date) }, clock.format(date)) : "–";
 };
+// The text of a time, as in the report.
 export const took = (ms) => {
   if (!(ms >= 0)) return "–";
-  if (ms < 1) return "under 1 ms";
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 119_500) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms === 0) return "0";
+  if (ms < 0.095) return `${Math.round(ms * 1000)} µs`;
+  if (ms < 999.5) return `${ms.toFixed(ms < 9.95 ? 1 : 0)} ms`;
+  if (ms < 119_500) return `${(ms / 1000).toFixed(ms < 59_995 ? 2 : 0)} s`;
   const seconds = Math.round(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
@@ -40,10 +42,10 @@ setInterval(() => {
   for (const one of document.querySelectorAll("time[data-sign]")) say(one, age(Number(one.dataset.sign) * (Date.now() - instant(one.dateTime))));
 }, 1000);
 
-// At most six round times from the start of an axis. The last fifth of the axis has no room for a label.
+// At most six round times of an axis. A tick in the last fifth of the axis has its label before its line.
 const ROUND = [1, 1000, 60_000, 3_600_000].flatMap((unit, at) => [1, 2, 5, 10, 20, ...(at ? [] : [50, 100, 200, 500])].map((digits) => digits * unit));
 export const ticks = (span) => {
   const last = ROUND.at(-1);
   const step = ROUND.find((step) => span / step < 6) ?? last * Math.ceil(span / last / 5);
-  return Array.from({ length: Math.floor((span * 4) / 5 / step) + 1 }, (_, at) => at * step);
+  return Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
 };

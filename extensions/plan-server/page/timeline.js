@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { elementsOf, isOver, listProgress, live, undoneBy } from "./live.js";
-import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
+import { isShown, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
 
@@ -80,8 +80,9 @@ export const showLive = (picture) => {
     place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "moments", "aria-hidden": "true" }), h("p", { class: "hint idle" }), h("ul", { class: "rows" }), h("p", { class: "hint" })));
   }
   place.querySelector(".ticks").replaceChildren(...ticks(scale.span).map((at) => {
-    const tick = h("span", {}, at ? took(at).replace(/\.0 s$| 0 (s|min)$/, (end) => (end === ".0 s" ? " s" : "")) : "0");
-    tick.style.left = `${(at / scale.span) * 100}%`;
+    const tick = h("span", { class: at > scale.span * 0.8 ? "late" : "" }, took(at).replace(/\.0+(?= )| 0 (s|min)$/, ""));
+    if (tick.className) tick.style.right = `${(1 - at / scale.span) * 100}%`;
+    else tick.style.left = `${(at / scale.span) * 100}%`;
     return tick;
   }));
   drawMoments(place.querySelector(".moments"), scale);
@@ -177,7 +178,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, earlier, at, 
   const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
-  const spent = isEnded ? lasted(report) : ENDED.includes(status) && step?.took !== null && step?.took !== undefined ? step.took : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const spent = isEnded ? report.duration_ms : ENDED.includes(status) && step?.took !== null && step?.took !== undefined ? step.took : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
   say(row.said, `${progressOf(path, step, all, of, ENDED.includes(status))}${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : status === "running" && attempts.at(-1)?.bad && attempts.at(-1).ended !== null ? `, waits for attempt ${nth + 1}` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   tell(row.why, step?.error ?? "");

@@ -119,10 +119,13 @@ impl Answered {
 pub(crate) struct Retried {
     pub(crate) at: String,
     pub(crate) attempts: Vec<Earlier>,
-    /// The milliseconds from the start of the first attempt to the end of the last attempt.
-    pub(crate) took_ms: Option<u64>,
+    /// The milliseconds from the start of the first attempt, with the wait before its call, to the end of the last attempt.
+    pub(crate) took_ms: Option<f64>,
     /// The time that the attempts waited for people, in milliseconds.
-    pub(crate) waited_ms: Option<u64>,
+    pub(crate) waited_ms: Option<f64>,
+    /// The time from the end of the run to its retry, in milliseconds.
+    #[serde(default)]
+    pub(crate) idle_ms: Option<f64>,
 }
 
 /// A change of the arguments of an earlier call, which a question about the repeated call repeats.
@@ -164,17 +167,20 @@ pub(crate) struct Earlier {
     pub(crate) path: String,
     pub(crate) attempt: Option<u32>,
     /// Milliseconds since the run began.
-    pub(crate) started_ms: Option<u64>,
-    ended_ms: Option<u64>,
+    pub(crate) started_ms: Option<f64>,
+    pub(crate) ended_ms: Option<f64>,
+    /// The start with the wait before the call.
+    #[serde(skip)]
+    waits_ms: Option<f64>,
     pub(crate) error: Option<String>,
 }
 
 impl Earlier {
-    pub(crate) fn took_ms(&self) -> Option<u64> {
-        self.ended_ms?.checked_sub(self.started_ms?)
+    pub(crate) fn took_ms(&self) -> Option<f64> {
+        Some((self.ended_ms? - self.started_ms?).max(0.0))
     }
 
-    /// Returns `true` if both are one attempt. The start differs, because a step of a resumed run starts with its first call.
+    /// Returns `true` if both are one attempt.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let of = |it: &Self| (it.attempt, it.ended_ms);
         self.path == other.path && of(self) == of(other) && self.ended_ms.is_some()
@@ -195,7 +201,8 @@ impl From<StepEvent> for Earlier {
         Self {
             path: event.path,
             attempt: event.attempt,
-            started_ms: event.started_ms,
+            started_ms: event.called_ms.or(event.started_ms),
+            waits_ms: event.started_ms,
             ended_ms: event.ended_ms,
             error: event.error,
         }
@@ -303,19 +310,30 @@ impl Decisions {
     }
 
     /// Records the attempts of a run that a retry has removed from the journal. Failed attempts come first, because the number of attempts is limited.
-    pub(crate) fn retried(&self, run: &str, mut attempts: Vec<Earlier>, waited: Duration) {
-        let starts = attempts.iter().filter_map(|it| it.started_ms);
+    pub(crate) fn retried(
+        &self,
+        run: &str,
+        mut attempts: Vec<Earlier>,
+        waited: Duration,
+        ended: Option<SystemTime>,
+    ) {
+        let starts = attempts
+            .iter()
+            .filter_map(|it| it.waits_ms.or(it.started_ms));
         let ends = attempts.iter().filter_map(|it| it.ended_ms);
-        let took = ends.max().zip(starts.min());
+        let took = ends.reduce(f64::max).zip(starts.reduce(f64::min));
         attempts.sort_by_key(|attempt| attempt.error.is_none());
         attempts.truncate(limits::ATTEMPTS_BEFORE);
-        let at = time(SystemTime::now());
+        let now = SystemTime::now();
+        let idle = ended.and_then(|ended| now.duration_since(ended).ok());
+        let at = time(now);
         let key = format!("{run} {at}");
         let retried = Retried {
             at,
             attempts,
-            took_ms: took.and_then(|(end, start)| end.checked_sub(start)),
+            took_ms: took.map(|(end, start)| (end - start).max(0.0)),
             waited_ms: Some(millis(waited)),
+            idle_ms: idle.map(millis),
         };
         let make = |_| serde_json::to_value(retried);
         let mut all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
@@ -462,17 +480,18 @@ mod tests {
         let attempt = |at: u64| Earlier {
             path: format!("all[{at}]"),
             attempt: Some(1),
-            started_ms: Some(at * 10),
-            ended_ms: Some(at * 10 + 10),
+            started_ms: Some(at as f64 * 10.0),
+            ended_ms: Some(at as f64 * 10.0 + 10.0),
+            waits_ms: None,
             error: None,
         };
         let attempts = (0..500).map(attempt).collect();
-        all.retried("as-1", attempts, Duration::from_secs(4));
+        all.retried("as-1", attempts, Duration::from_secs(4), None);
         let retried = all.earlier("as-1").remove(0);
         assert_eq!(retried.attempts.len(), limits::ATTEMPTS_BEFORE);
         assert_eq!(
             (retried.took_ms, retried.waited_ms),
-            (Some(5_000), Some(4_000))
+            (Some(5_000.0), Some(4_000.0))
         );
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -33,12 +33,15 @@ pub(crate) struct StepEvent {
     pub(crate) ended: Option<usize>,
     /// Milliseconds since the run began.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) started_ms: Option<u64>,
+    pub(crate) started_ms: Option<f64>,
+    /// The start of an attempt without the wait before its call.
+    #[serde(skip)]
+    pub(crate) called_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ended_ms: Option<u64>,
+    pub(crate) ended_ms: Option<f64>,
     /// The milliseconds of a step with a call, as in its report.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) took_ms: Option<u64>,
+    pub(crate) took_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
 }
@@ -281,7 +284,7 @@ impl Watch {
         of_calls.unwrap_or(took)
     }
 
-    fn now(&self) -> u64 {
+    fn now(&self) -> f64 {
         let since = SystemTime::now().duration_since(self.began);
         millis(since.unwrap_or_default())
     }
@@ -309,7 +312,7 @@ impl Watch {
         self.step(step, status, |event| {
             let ended = self.now();
             event.attempt = Some(attempt);
-            event.started_ms = Some(ended.saturating_sub(millis(took)));
+            event.started_ms = Some((ended - millis(took)).max(0.0));
             event.ended_ms = Some(ended);
             event.error = error.map(ToString::to_string);
         });
@@ -354,8 +357,9 @@ pub(crate) fn is_of_lists(body: &Body) -> bool {
     matches!(body, Body::For(each) if matches!(each.body, Body::For(_)))
 }
 
-pub(crate) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+/// Returns milliseconds with the precision of the records of a run.
+pub(crate) fn millis(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1e3
 }
 
 impl Observer for Watch {
@@ -470,7 +474,7 @@ impl Observer for Watch {
         self.step(step, status.name(), |event| {
             event.took_ms = Some(millis(lasted));
             let ended = self.now();
-            event.started_ms = Some(ended.saturating_sub(millis(took)));
+            event.started_ms = Some((ended - millis(took)).max(0.0));
             event.ended_ms = Some(ended);
             event.error = match status {
                 Status::Failed(error) | Status::Recovered(error) => Some(error.to_string()),

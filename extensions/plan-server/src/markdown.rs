@@ -1,14 +1,15 @@
 //! The report of a run as Markdown, for a ticket or a message.
 
 use crate::answer::Text;
+use crate::decisions::{Earlier, Retried};
 use crate::error::{Path, shortened};
-use crate::report::{Facts, sign};
+use crate::report::{Facts, sign, spent};
 use crate::run_json::{has_failed, report, time};
 use crate::runs::{Answer, Shared};
-use crate::undoing::grouped;
+use crate::undoing::{grouped, is_inside};
 use axum::extract::State as From;
 use axum::response::Response;
-use plan_graph::{Line, Time};
+use plan_graph::{Line, MessageName, Time};
 use plan_runtime::Report;
 use plan_runtime::run::Status;
 use std::fmt::Write;
@@ -24,20 +25,22 @@ pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<
             let report = report(state, &id, false)?;
             let facts = Facts::of(state, state.summary(&id)?, &report)?;
             let mut text = head(&facts);
-            text += &steps(&report);
+            text += &steps(&report, &facts.earlier);
+            for (nth, retried) in facts.earlier.iter().enumerate() {
+                let attempts = retried.attempts.iter().map(before);
+                text += &list(&format!("Before retry {}", nth + 1), attempts);
+            }
             let answers = state.decisions.of_run(&id);
             let answers = answers.iter().map(|it| {
                 let because = it.reason.as_ref();
                 let because = because.map(|it| format!(", because {}", code(it)));
                 let because = because.unwrap_or_default();
-                let of = if it.path.is_empty() {
-                    "the run"
-                } else {
-                    &it.path
+                let of = match &*it.path {
+                    "" => "The run".to_owned(),
+                    path => code(path),
                 };
                 format!(
-                    "{}: {} by {} at {}{because}",
-                    code(of),
+                    "{of}: {} by {} at {}{because}",
                     it.done(),
                     code(it.by()),
                     it.at
@@ -91,7 +94,14 @@ fn head(facts: &Facts) -> String {
         .map(|name| ("Name".to_owned(), code(name)));
     let ended = run.ended.into_iter().flat_map(|ended| {
         let took = ended.duration_since(run.began).unwrap_or_default();
-        [("Ended", time(ended)), ("Took", Time(took).to_string())]
+        let idle = facts.idle();
+        let idle = idle.map_or_else(String::new, |idle| {
+            format!(", {idle} of them between an end and a retry")
+        });
+        [
+            ("Ended", time(ended)),
+            ("Took", format!("{}{idle}", Time(took))),
+        ]
     });
     let ended = ended.map(|(name, value)| (name.to_owned(), value));
     let inputs = facts.inputs.as_object().into_iter().flatten();
@@ -123,9 +133,24 @@ fn head(facts: &Facts) -> String {
     text
 }
 
-fn steps(report: &Report) -> String {
+/// Returns an attempt before a retry: `sent`, attempt 1: failed, took 8.0 ms: `the mailbox is full`.
+fn before(it: &Earlier) -> String {
+    let nth = it.attempt.map(|nth| format!(", attempt {nth}"));
+    let took = it.took_ms().map(|took| format!(", took {}", spent(took)));
+    let error = it.error.as_ref().map(|error| format!(": {}", code(error)));
+    let [nth, took, error] = [nth, took, error].map(Option::unwrap_or_default);
+    format!("{}{nth}: {}{took}{error}", code(&it.path), it.status())
+}
+
+fn steps(report: &Report, earlier: &[Retried]) -> String {
     let mut text = "\n### Steps\n\n| step | tool | status | calls | took | error |\n|---|---|---|---|---|---|\n".to_owned();
     for step in report.steps() {
+        let name = MessageName(step.id()).to_string();
+        let before = earlier.iter().flat_map(|it| &it.attempts);
+        let before = before.filter(|it| it.attempt.is_some() && is_inside(&it.path, &name));
+        let made = before
+            .filter(|it| !it.path[name.len()..].contains('.'))
+            .count();
         let took = step.duration().map(|took| Time(took).to_string());
         let error = match step.status() {
             Status::Blocked { by, .. } => Some(has_failed(by)),
@@ -135,8 +160,8 @@ fn steps(report: &Report) -> String {
         text += &row([
             code(step.id()),
             code_or_empty(step.tool()),
-            step.status().name().to_owned(),
-            step.attempts().len().to_string(),
+            step.state().to_owned(),
+            (step.attempts().len() + made).to_string(),
             took.unwrap_or_default(),
             code_or_empty(error.as_deref()),
         ]);

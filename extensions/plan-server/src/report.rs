@@ -1,17 +1,17 @@
 //! The report of a run as a page of HTML.
 
 use crate::answer::Text;
-use crate::decisions::{Answered, Earlier};
+use crate::decisions::{Answered, Earlier, Retried};
 use crate::error::{Path, Problem, Query, shortened};
 use crate::picture::escape;
 use crate::run_json::{cause, progress, report, time};
 use crate::runs::{Answer, Shared};
 use crate::state::State;
-use crate::undoing::{NotUndone, Undone, grouped, not_undone, undone, without_indices};
+use crate::undoing::{NotUndone, Undone, grouped, is_inside, not_undone, undone, without_indices};
 use crate::view;
 use axum::extract::State as From;
 use axum::response::Response;
-use plan_graph::{Html, MessageName, Time};
+use plan_graph::{Html, Line, MessageName, Time};
 use plan_runtime::Report;
 use plan_runtime::journal::{RunState, RunSummary};
 use serde::Deserialize;
@@ -41,7 +41,8 @@ pub(crate) async fn page(
     state
         .look(&run, move |state| {
             let run = state.summary(&id)?;
-            let report = report(state, &id, true)?;
+            let mut report = report(state, &id, true)?;
+            add_earlier(&mut report, &state.decisions.earlier(&id));
             let page = if asked.alone {
                 report.to_html()
             } else {
@@ -57,6 +58,13 @@ pub(crate) async fn page(
             write_records(&mut html, state, &id);
             let records = html.finish();
             // The name of the plan has no markup, so the first heading is the title.
+            let mut name = String::new();
+            if let Some(of) = &facts.name {
+                escape(format_args!("{}: ", Line(of)), &mut name);
+            }
+            let page = ["<title>", "<h1>"].iter().fold(page, |page, tag| {
+                page.replacen(tag, &format!("{tag}{name}"), 1)
+            });
             let page = match page.split_once("</h1>") {
                 Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
                 None => page,
@@ -78,6 +86,7 @@ pub(crate) struct Facts {
     pub(crate) undone: Vec<Undone>,
     /// The calls whose effects remain.
     pub(crate) remains: Vec<NotUndone>,
+    pub(crate) earlier: Vec<Retried>,
 }
 
 impl Facts {
@@ -96,12 +105,36 @@ impl Facts {
         Ok(Self {
             state: state.state_of(&run),
             name: state.decisions.name(&run.id),
+            earlier: state.decisions.earlier(&run.id),
             error: cause(state, &run, report)?,
             run,
             inputs,
             undone,
             remains,
         })
+    }
+}
+
+impl Facts {
+    /// Returns the time between an end of the run and its retry, for all retries.
+    pub(crate) fn idle(&self) -> Option<Time> {
+        let idle: Option<f64> = self.earlier.iter().map(|it| it.idle_ms).sum();
+        idle.filter(|idle| *idle > 0.0).map(spent)
+    }
+}
+
+/// Adds the attempts before the retries of a run to the steps of its report.
+fn add_earlier(report: &mut Report, earlier: &[Retried]) {
+    let steps = report.steps().iter().map(|step| step.id().to_owned());
+    for step in steps.collect::<Vec<_>>() {
+        let name = MessageName(&step).to_string();
+        let of_step = earlier.iter().flat_map(|it| &it.attempts);
+        for it in of_step.filter(|it| is_inside(&it.path, &name)) {
+            if let (Some(started), Some(ended)) = (it.started_ms, it.ended_ms) {
+                let [started, ended] = [started, ended].map(|it| spent(it).0);
+                report.add_earlier(&step, started..ended, it.error.is_some());
+            }
+        }
     }
 }
 
@@ -167,17 +200,15 @@ fn write_time(html: &mut Html, at: &str) {
 fn write_facts(html: &mut Html, facts: &Facts) {
     let run = &facts.run;
     html.tag("dl").inside(|list| {
-        if let Some(name) = &facts.name {
-            list.tag("dt").text("Name");
-            list.tag("dd").text(name);
-        }
         list.tag("dt").text("Run");
         list.tag("dd").inside(|dd| dd.tag("code").text(&run.id));
-        list.tag("dt").text("Began");
-        list.tag("dd").inside(|dd| write_time(dd, &time(run.began)));
         if let Some(ended) = run.ended {
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
+        }
+        if let Some(idle) = facts.idle() {
+            list.tag("dt").text("Ended before retries");
+            list.tag("dd").text(format_args!("for {idle}"));
         }
         for (input, value) in facts.inputs.as_object().into_iter().flatten() {
             list.tag("dt")
@@ -226,10 +257,10 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
 }
 
 /// The least milliseconds of waits that a report mentions.
-const SHOWN: u64 = 200;
+const SHOWN: f64 = 200.0;
 
-fn spent(millis: u64) -> Time {
-    Time(Duration::from_millis(millis))
+pub(crate) fn spent(millis: f64) -> Time {
+    Time(Duration::try_from_secs_f64(millis / 1e3).unwrap_or_default())
 }
 
 /// Returns `true` for equal answers about the elements of one step.
@@ -329,11 +360,11 @@ fn write_earlier(item: &mut Html, it: &Earlier) {
     let tag = item.tag("strong").attr("class", status);
     tag.text(status);
     if let (Some(started), Some(took)) = (it.started_ms, it.took_ms()) {
-        item.text(format_args!(
-            ", after {}, took {}",
-            spent(started),
-            spent(took)
-        ));
+        match spent(started) {
+            Time(Duration::ZERO) => item.text(", at the start of the run"),
+            started => item.text(format_args!(", after {started}")),
+        }
+        item.text(format_args!(", took {}", spent(took)));
     }
     if let Some(error) = &it.error {
         item.text(": ");

@@ -270,11 +270,12 @@ pub(crate) fn progress(
                 attempt: Some(attempt.number()),
                 elements: None,
                 ended: None,
-                // The first attempt begins with its step, even if the call waits for a permit. Subscribers get this time as well.
+                // The first attempt begins with its step, which may begin with a long wait. Subscribers get this time as well.
                 started_ms: step
                     .started()
                     .filter(|_| element.is_empty() && attempt.number() == 1)
                     .map_or_else(|| at(attempt.started()), at),
+                called_ms: at(attempt.started()),
                 ended_ms: ended.and_then(at),
                 took_ms: None,
                 error: attempt.error().map(ToString::to_string),
@@ -295,6 +296,7 @@ pub(crate) fn progress(
             elements: None,
             ended: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
+            called_ms: None,
             ended_ms: step.ended().and_then(at),
             took_ms: None,
             error: match step.status() {

@@ -2,7 +2,9 @@
 
 mod support;
 
+use plan_graph::Time;
 use serde_json::{Value, json};
+use std::time::Duration;
 use support::{Folder, Process};
 
 /// Returns a plan that sends an e-mail.
@@ -101,7 +103,7 @@ fn a_run_and_its_plan_have_names() {
     let name = json!(r"Monday\u{202e}");
     assert_eq!((&run["name"], &run["plan"]), (&name, &json!("weekly")));
     let (_, page) = server.get_text(&format!("/api/runs/{id}/report.html"));
-    assert!(page.contains(r"<dd>Monday\u{202e}</dd>"), "{page}");
+    assert!(page.contains(r"<h1>Monday\u{202e}: weekly</h1>"), "{page}");
     let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
     let starts = [
         ("printed", "plan weekly"),
@@ -474,7 +476,7 @@ fn attempts_before_a_retry_are_kept() {
         (&earlier[0]["path"], &earlier[0]["attempt"]),
         (&json!("line"), &json!(1))
     );
-    assert!(earlier[0]["error"].is_string() && earlier[0]["ended_ms"].is_u64());
+    assert!(earlier[0]["error"].is_string() && earlier[0]["ended_ms"].is_f64());
     // The completed step is not repeated.
     assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
     server.kill();
@@ -485,6 +487,96 @@ fn attempts_before_a_retry_are_kept() {
     let attempt =
         "<li><code>line</code>, attempt 1: <strong class=\"failed\">failed</strong>, after ";
     assert!(report.contains(attempt), "{report}");
+}
+
+/// An attempt has the same times on the page, in the report, in Markdown and in JSON, also after a retry. Each form shows the attempts before
+/// the retry, and an undone step is not a completed step.
+#[test]
+fn an_attempt_has_one_time() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [
+        {"id": "kept", "tool": "contacts_find", "arguments": {"name": "Ada"}},
+        {"id": "a", "after": ["kept"], "tool": "event_book", "arguments": {"title": "x", "day": "2027-03-12"}},
+        {"id": "z", "undo": "a", "tool": "event_cancel", "arguments": {"id": "$ref:a.id"}},
+        {"id": "line", "after": ["a"], "tool": "flaky", "arguments": {"failures": 1}}
+    ], "output_steps": ["line"]});
+    let start = json!({"text": plan.to_string(), "profile": "strict", "inputs": {}, "approve": "none", "name": "Ada <b>"});
+    let (_, begun) = server.post("/api/runs", &start);
+    let id = begun["id"].as_str().unwrap();
+    let texts = || {
+        let text = |end: &str| server.get_text(&format!("/api/runs/{id}/report.{end}")).1;
+        (text("html"), text("md"))
+    };
+    // The milliseconds from the start to the end of each step with one call.
+    let of_step = |run: &Value, at: usize| {
+        let step = &run["report"]["steps"][at];
+        let ms = |of: &Value, name: &str| of[name].as_f64().unwrap();
+        let times = |of: &Value| (ms(of, "started_ms"), ms(of, "duration_ms"));
+        assert_eq!(times(step), times(&step["attempts"][0]), "{step}");
+        times(step)
+    };
+    let first = server.ended(id);
+    let (kept, failed) = (of_step(&first, 0), of_step(&first, 3));
+    let shown = |ms: f64| Time(Duration::from_secs_f64(ms / 1e3)).to_string();
+    let (html, text) = texts();
+    for part in ["<title>Ada &lt;b&gt;: ", "1 undone"] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    assert_eq!(html.matches("<dt>Began").count(), 0);
+    assert!(
+        html.contains(&format!("<dt>Took</dt><dd>{}</dd>", shown(kept.1))),
+        "{html}"
+    );
+    let row = |name: &str, status: &str, calls: u32, took: f64| {
+        format!(
+            "| `{name}` | `{}` | {status} | {calls} | {} |",
+            if name == "kept" {
+                "contacts_find"
+            } else {
+                "flaky"
+            },
+            shown(took)
+        )
+    };
+    assert!(
+        text.contains(&row("kept", "completed", 1, kept.1)),
+        "{text}"
+    );
+    assert!(
+        text.contains("| `a` | `event_book` | undone | 1 |"),
+        "{text}"
+    );
+    std::thread::sleep(Duration::from_millis(1_300));
+    server.post(&format!("/api/runs/{id}/retry"), &json!({"by": "Ada"}));
+    let second = server.ended(id);
+    assert_eq!(of_step(&second, 0), kept);
+    let retried = &second["earlier"][0];
+    let mut attempts = retried["attempts"].as_array().unwrap().iter();
+    let earlier = attempts.find(|it| it["path"] == "line").unwrap();
+    let (started, ended) = (&earlier["started_ms"], &earlier["ended_ms"]);
+    let took = ended.as_f64().unwrap() - started.as_f64().unwrap();
+    assert!(
+        (started.as_f64().unwrap() - failed.0).abs() < 0.01,
+        "{earlier} {failed:?}"
+    );
+    assert!((took - failed.1).abs() < 0.01, "{earlier} {failed:?}");
+    assert!(retried["idle_ms"].as_f64().unwrap() >= 1_300.0, "{retried}");
+    let (html, text) = texts();
+    assert!(html.contains("class=\"bad earlier\""), "{html}");
+    assert!(html.contains("<dt>Ended before retries</dt>"), "{html}");
+    let parts = [
+        row("line", "failed", 2, of_step(&second, 3).1),
+        format!(
+            "- `line`, attempt 1: failed, took {}: `the line was busy",
+            shown(took)
+        ),
+        "- The run: retried by `Ada`".to_owned(),
+        "of them between an end and a retry |".to_owned(),
+    ];
+    for part in parts {
+        assert!(text.contains(&part), "{part} in {text}");
+    }
 }
 
 /// The times of a retried run do not begin before the retry, and the report has the times that the retry removed.
@@ -517,11 +609,11 @@ fn times_after_a_retry_are_true() {
     server.post(&format!("/api/runs/{id}/retry"), &json!({}));
     let run = server.until(&id, asks);
     let earlier = &run["earlier"][0];
-    let waited = earlier["waited_ms"].as_u64();
-    assert!(waited.is_some_and(|it| it >= 1_400), "{earlier}");
+    let waited = earlier["waited_ms"].as_f64();
+    assert!(waited.is_some_and(|it| it >= 1_400.0), "{earlier}");
     // The step waits since the retry, and not since the start of the run.
-    let began = run["progress"][0]["started_ms"].as_u64();
-    assert!(began.is_some_and(|it| it >= 3_900), "{}", run["progress"]);
+    let began = run["progress"][0]["started_ms"].as_f64();
+    assert!(began.is_some_and(|it| it >= 3_900.0), "{}", run["progress"]);
     let question = &run["questions"][0];
     assert_eq!(question["arguments"]["day"], "2027-03-12");
     let change = &question["changed_before"];
@@ -544,12 +636,12 @@ fn times_after_a_retry_are_true() {
     let words = [
         "</time>, took ",
         " s of them waiting<ul>",
-        "</strong>, after 0, took ",
+        "</strong>, after ",
     ];
     for part in words {
         assert!(records.contains(part), "{part} in {records}");
     }
-    let took = earlier["took_ms"].as_u64();
+    let took = earlier["took_ms"].as_f64();
     assert!(took >= waited, "{earlier}");
     assert!(report.contains("without an attempt of this timeline"));
 }

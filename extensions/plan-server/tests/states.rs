@@ -104,12 +104,12 @@ fn attempts_are_told_with_their_numbers() {
             .find(|it| it["attempt"] == attempt && !it["ended_ms"].is_null());
         let one = one.unwrap();
         (
-            one["started_ms"].as_u64().unwrap(),
-            one["ended_ms"].as_u64().unwrap(),
+            one["started_ms"].as_f64().unwrap(),
+            one["ended_ms"].as_f64().unwrap(),
         )
     };
     assert!(
-        times(1).1 <= times(2).0 + 1 && times(2).1 <= times(3).0 + 1,
+        times(1).1 <= times(2).0 + 1.0 && times(2).1 <= times(3).0 + 1.0,
         "{all:?}"
     );
 }

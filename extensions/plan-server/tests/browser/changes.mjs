@@ -263,7 +263,7 @@ await test("numbers as written", () => stubbed({}, async (stub) => {
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
     assert.deepEqual(await page.$$eval("#compare-steps pre", (all) => all.map((it) => it.textContent)), values.flatMap((value) => [`{\n  "id": ${value}\n}`, `[\n  ${value},\n  2.5\n]`]));
     assert.equal(await text(page, "#compare-steps td:last-child"), "output, arguments");
-    await says(page, "#compare-steps td", "1.0 s");
+    await says(page, "#compare-steps td", "1.00 s");
   }
   // The page of a run, and its plan in the editor, have all digits as well.
   await page.evaluate(() => (location.hash = "#/runs/r0001"));

@@ -411,7 +411,7 @@ await test("one source of times", () => stubbed({}, async (stub) => {
   await says(page, "#timeline .row.completed .said", "completed, 250 ms (the tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms)");
   // Rows have the order of their starts, and steps that did not start come last.
   assert.deepEqual(await page.$$eval("#timeline .row .name bdi", (all) => all.map((it) => it.textContent)), ["first", "late", "never"]);
-  assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms"]);
+  assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms", "800 ms"]);
   assert.deepEqual(await page.$$eval("#timeline .row:nth-child(2) i", (all) => all.map((it) => [it.className, it.style.left, it.style.width])), [["bad", "33.33%", "1.11%"], ["bad", "44.44%", "1.11%"], ["", "60%", "1.11%"]]);
   await press(page, "late", "#timeline");
   await says(page, "#step-details dl", "Took250 msIn detailthe tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms");

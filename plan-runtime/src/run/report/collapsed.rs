@@ -57,7 +57,7 @@ impl Row<'_> {
     /// Returns the statuses, as one word if the step is in only one plan.
     pub(super) fn status(&self) -> String {
         if self.is_one() {
-            self.step.status.name().to_owned()
+            self.step.state().to_owned()
         } else {
             self.totals.to_string()
         }
@@ -111,7 +111,11 @@ impl<'r> Rows<'r> {
         self.rows.push(Row {
             depth,
             step: &plan[0].report.steps[place],
-            totals: Totals::of(steps.clone().map(|(_, step)| &step.status)),
+            totals: Totals::of(
+                steps
+                    .clone()
+                    .map(|(_, step)| (&step.status, step.is_undone)),
+            ),
             waits: in_all(steps.clone().map(|(inner, step)| (step, inner.started))),
             started: started.min(),
             ended: ended.max(),

@@ -280,7 +280,7 @@ impl Report {
         let mut rows = vec![ReportRow {
             id: MessageName(&step.id).to_string(),
             tool: tool_of(step),
-            status: step.status.name().to_owned(),
+            status: step.state().to_owned(),
             tone: step.status.tone(),
             times: (step.started, step.ended),
             waits: step.only_waits(WaitReason::is_outside),

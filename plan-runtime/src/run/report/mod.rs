@@ -17,6 +17,7 @@ use crate::plan::{Plan, Role};
 use plan_graph::Graph as Edges;
 use std::borrow::Borrow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -107,8 +108,11 @@ impl Keeps {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Steps that completed.
+    /// Steps that completed and were not undone.
     pub completed: usize,
+    /// Steps that completed, and whose undo steps completed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub undone: usize,
     /// Steps that failed, and whose output is null, a fallback or an `Err`.
     pub recovered: usize,
     /// Steps none of whose conditions held.
@@ -135,10 +139,12 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Totals {
-    pub(super) fn of(statuses: impl Iterator<Item = impl Borrow<Status>>) -> Self {
+    /// Counts the statuses. A status is paired with `true` if the step is undone.
+    pub(super) fn of(statuses: impl Iterator<Item = (impl Borrow<Status>, bool)>) -> Self {
         let mut totals = Self::default();
-        for status in statuses {
+        for (status, is_undone) in statuses {
             *match status.borrow() {
+                _ if is_undone => &mut totals.undone,
                 Status::Completed => &mut totals.completed,
                 Status::Recovered(_) => &mut totals.recovered,
                 Status::Skipped => &mut totals.skipped,
@@ -154,9 +160,10 @@ impl Totals {
     }
 
     /// Returns each number, with the name of its status.
-    fn named(&self) -> [(usize, &'static str); 9] {
+    fn named(&self) -> [(usize, &'static str); 10] {
         [
             (self.completed, "completed"),
+            (self.undone, "undone"),
             (self.recovered, "recovered"),
             (self.skipped, "skipped"),
             (self.failed, "failed"),
@@ -173,15 +180,19 @@ impl Report {
     pub(super) fn new(
         plan: Arc<Plan>,
         (started_at, duration): (SystemTime, Duration),
-        steps: Vec<StepReport>,
+        mut steps: Vec<StepReport>,
         critical: Vec<usize>,
     ) -> Self {
+        let is_undone = undone(&plan, |step| steps.get(step).map(|it| &it.status));
+        for (step, is_undone) in steps.iter_mut().zip(is_undone) {
+            step.is_undone = is_undone;
+        }
         Self {
             #[cfg(feature = "html")]
             recorded: Keeps::default(),
             started_at,
             duration,
-            totals: Totals::of(steps.iter().map(|step| &step.status)),
+            totals: Totals::of(steps.iter().map(|step| (&step.status, step.is_undone))),
             critical,
             is_retried: false,
             plan,
@@ -257,6 +268,24 @@ impl Report {
         })
     }
 
+    /// Adds an attempt that a retry of the run removed from the journal, to the step with this name. The timeline of the page draws the attempt.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let (_, mut report) = smol::block_on(plan.run(&()).with_report());
+    /// report.add_earlier("six", Duration::ZERO..Duration::from_millis(4), true);
+    /// # #[cfg(feature = "html")]
+    /// assert!(report.to_html().contains("class=\"bad earlier\""));
+    /// ```
+    pub fn add_earlier(&mut self, step: &str, time: Range<Duration>, has_failed: bool) {
+        if let Some(step) = self.steps.iter_mut().find(|it| it.id == step) {
+            step.earlier.push(((time.start, time.end), has_failed));
+        }
+    }
+
     /// Returns the size that counts toward the run's limit on bytes.
     pub(super) fn bytes(&self) -> usize {
         let steps = self.steps.iter().map(StepReport::bytes);
@@ -280,6 +309,22 @@ impl Report {
     pub(crate) fn critical_duration(&self) -> Duration {
         self.critical_path().filter_map(StepReport::duration).sum()
     }
+}
+
+/// Returns for each step of a plan whether its undo step has completed.
+pub(super) fn undone<S: Borrow<Status>>(
+    plan: &Plan,
+    status: impl Fn(usize) -> Option<S>,
+) -> Vec<bool> {
+    let has_completed =
+        |step| status(step).is_some_and(|it| matches!(it.borrow(), Status::Completed));
+    let mut undone = vec![false; plan.steps.len()];
+    for (undo, step) in plan.steps.iter().enumerate() {
+        if let Role::Undo(of) = step.role {
+            undone[of] = has_completed(of) && has_completed(undo);
+        }
+    }
+    undone
 }
 
 /// Returns the steps that determined the duration of a run.

@@ -37,6 +37,7 @@ impl Serialize for StepReport {
         if let Status::Blocked { by } = &self.status {
             map.serialize_entry("by", by)?;
         }
+        entry(&mut map, "undone", self.is_undone.then_some(true))?;
         entry(&mut map, "error", self.error().map(ToString::to_string))?;
         if !self.element.is_empty() {
             map.serialize_entry("element", &self.element)?;

@@ -1,5 +1,6 @@
 //! Reports of steps and of their attempts.
 
+use super::waited::Span;
 use super::{Report, WaitReport};
 use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
@@ -15,6 +16,7 @@ pub struct StepReport {
     pub(super) id: String,
     pub(super) tool: Option<Arc<ToolInfo>>,
     pub(super) status: Status,
+    pub(super) is_undone: bool,
     pub(super) element: Vec<usize>,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
@@ -23,12 +25,15 @@ pub struct StepReport {
     pub(in crate::run) output: Option<Value>,
     /// The policy with its computed amounts, if it has any.
     pub(in crate::run) policy: Option<Arc<Policy>>,
+    /// The attempts that a retry of the run removed, with `true` for failed attempts.
+    pub(super) earlier: Vec<(Span, bool)>,
 }
 
 crate::print::visible_debug!(struct StepReport {
     id,
     tool,
     status,
+    is_undone,
     element,
     started,
     ended,
@@ -36,6 +41,7 @@ crate::print::visible_debug!(struct StepReport {
     waits,
     output,
     policy,
+    earlier,
 });
 
 /// An attempt of a call, a computation or a wait, for one element of a `for`.
@@ -111,6 +117,7 @@ impl StepReport {
             id: step.id.clone(),
             tool: step.shared_tool().cloned(),
             status,
+            is_undone: false,
             element,
             started,
             ended,
@@ -118,6 +125,7 @@ impl StepReport {
             waits: Vec::new(),
             output: None,
             policy: None,
+            earlier: Vec::new(),
         }
     }
 
@@ -174,11 +182,13 @@ impl StepReport {
         (failed.map(|(element, _)| element).collect(), all)
     }
 
-    /// Lets the step begin with its first call or wait. The replay of a retried run starts a repeated step before the retry.
-    pub(in crate::run) fn begin_with_call(&mut self) {
+    /// Lets the step begin with its first call or its first long wait, so that the times of a step with one call are the times of the call. The
+    /// replay of a retried run starts a repeated step before the retry, so a step of such a run without a call begins with its end.
+    pub(in crate::run) fn begin_with_call(&mut self, is_retried: bool) {
         let calls = self.attempts.iter().map(|attempt| attempt.started);
-        let waits = self.waits.iter().map(|wait| wait.started);
-        let first = calls.chain(waits).min().or(self.ended);
+        let waits = self.waits.iter().filter(|wait| wait.is_shown());
+        let first = calls.chain(waits.map(|wait| wait.started)).min();
+        let first = first.or(self.ended.filter(|_| is_retried));
         self.started = self.started.max(first.filter(|_| self.started.is_some()));
     }
 
@@ -216,6 +226,20 @@ impl StepReport {
         &self.status
     }
 
+    /// Returns `true` if the undo step of the completed step has completed.
+    pub fn is_undone(&self) -> bool {
+        self.is_undone
+    }
+
+    /// Returns the name of the status, and `undone` for an [undone](Self::is_undone) step.
+    pub fn state(&self) -> &'static str {
+        if self.is_undone {
+            "undone"
+        } else {
+            self.status.name()
+        }
+    }
+
     /// Returns the error of a failed step, even if null, a fallback or an `Err` replaces its output.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
@@ -230,7 +254,8 @@ impl StepReport {
         &self.element
     }
 
-    /// Returns the start of the step, counted from the start of the run. Returns `None` if the step did not start.
+    /// Returns the start of the step, counted from the start of the run: the start of its first call, or of a long wait before this call.
+    /// Returns `None` if the step did not start.
     pub fn started(&self) -> Option<Duration> {
         self.started
     }
@@ -240,7 +265,7 @@ impl StepReport {
         self.ended
     }
 
-    /// Returns the duration of the step. Returns `None` if the step did not start.
+    /// Returns the time from the [start](Self::started) to the end of the step. Returns `None` if the step did not start.
     pub fn duration(&self) -> Option<Duration> {
         Some(self.ended?.saturating_sub(self.started?))
     }

@@ -47,8 +47,7 @@ impl WaitReport {
         self.ended
     }
 
-    /// Returns `true` if a page draws the wait.
-    #[cfg(feature = "html")]
+    /// Returns `true` if a page draws the wait, and the time of a step includes the wait.
     pub(super) fn is_shown(&self) -> bool {
         let took = self.ended.map(|ended| ended.saturating_sub(self.started));
         self.reason == WaitReason::Value || took.is_none_or(|took| took >= LEAST)

@@ -137,23 +137,6 @@ impl StepReport {
             && waits.any(|it| it.reason == WaitReason::Value && it.element == attempt.element)
     }
 
-    /// Returns the duration for people: from the first call to the end of the last call. A step with a long wait, and a step without calls, has
-    /// its whole duration.
-    #[cfg(feature = "html")]
-    pub(super) fn lasted(&self) -> Option<Duration> {
-        let mut waits = self.waits.iter();
-        let has_wait = waits.any(|wait| wait.element.is_empty() && wait.is_shown());
-        let calls = self.attempts.iter();
-        let calls = calls.filter(|it| it.element.is_empty() && !self.is_wait(it));
-        let started = calls.clone().map(|it| it.started).min();
-        let ends: Option<Vec<Duration>> = calls.map(|it| it.ended).collect();
-        let ended = ends.and_then(|ends| ends.into_iter().max());
-        match (started, ended) {
-            (Some(started), Some(ended)) if !has_wait => Some(ended.saturating_sub(started)),
-            _ => self.duration(),
-        }
-    }
-
     /// Returns the waits of the step for people: `waited 3 min 5 s for an answer`. Short waits are left out.
     pub(super) fn waits_in_words(&self) -> Option<String> {
         let each = WaitReason::ALL.map(|reason| (self.waited_for(reason), reason));

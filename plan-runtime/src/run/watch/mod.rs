@@ -20,7 +20,7 @@ pub(super) use log::{NewAttempt, Spot};
 
 use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
-use super::report::{Attempt, Totals};
+use super::report::{Attempt, Totals, undone};
 use super::shared::SharedRun;
 use super::trace::Span;
 use super::{Status, StepError};
@@ -466,7 +466,9 @@ impl<'x> Watch<'x> {
         // A scope that is undone later has ended twice.
         let took = now.saturating_sub(log.began);
         if log.took.replace(took).is_none() {
-            let totals = Totals::of(log.steps.iter().map(|step| step.status(false)));
+            let status = |step: usize| Some(log.steps.get(step)?.status(false));
+            let undone = undone(log.plan, status);
+            let totals = Totals::of((0..log.steps.len()).filter_map(status).zip(undone));
             self.listeners.over(&self.logs, scope, &totals);
         }
     }

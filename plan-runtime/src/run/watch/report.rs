@@ -85,9 +85,7 @@ impl Watch<'_> {
         }
         report.settle();
         report.wait_with_calls();
-        if self.run.times_retried() > 0 {
-            report.begin_with_call();
-        }
+        report.begin_with_call(self.run.times_retried() > 0);
         report
     }
 }

@@ -13,8 +13,6 @@ use std::time::Duration;
 const ATTEMPTS: usize = 200;
 /// The largest number of attempts that a printed page has in full. The print of a longer list has only the failures.
 const PRINTED: usize = 20;
-/// The least time of a step before and after its calls that has its own row.
-const REST: Duration = Duration::from_millis(10);
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let dependents = page.plan.needs().reversed();
@@ -60,13 +58,8 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
             list.tag("dd").text(value);
         };
         if let (Some(started), Some(took)) = (report.started, report.duration()) {
-            row("Started", &format_args!("after {}", Time(started)));
-            let calls = report.lasted().unwrap_or(took);
-            row("Took", &Time(calls));
-            let rest = took.saturating_sub(calls);
-            if rest >= REST {
-                row("Before and after the calls", &Time(rest));
-            }
+            row("Started", &after(started));
+            row("Took", &Time(took));
             if let Some(waits) = report.waits_in_words() {
                 row("Of that", &waits);
             }
@@ -208,7 +201,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, open: Opti
                 p.text(" of ");
                 p.tag("code").text(MessageName(tool));
             }
-            p.text(format_args!(", after {}", Time(attempt.started)));
+            p.text(format_args!(", {}", after(attempt.started)));
             match (attempt.ended, open) {
                 (Some(ended), _) => {
                     let took = Time(ended.saturating_sub(attempt.started));
@@ -266,11 +259,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
         }
         p.text(step.status.name());
         if let (Some(started), Some(took)) = (step.started, step.duration()) {
-            p.text(format_args!(
-                ", after {}, took {}",
-                Time(started),
-                Time(step.lasted().unwrap_or(took))
-            ));
+            p.text(format_args!(", {}, took {}", after(started), Time(took)));
             if let Some(waits) = step.waits_in_words() {
                 p.text(format_args!(", {waits}"));
             }
@@ -342,6 +331,15 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         (None, false) => html.markup(
             "<p class=\"hint\">The run did not record outputs. A programmer can record the outputs of later runs with <code>Run::capture_outputs(true)</code>.</p>",
         ),
+    }
+}
+
+/// Returns a start, as the time after the start of the run.
+fn after(started: Duration) -> String {
+    if started.is_zero() {
+        "at the start of the run".to_owned()
+    } else {
+        format!("after {}", Time(started))
     }
 }
 

@@ -175,10 +175,7 @@ impl Page<'_> {
 
     /// Returns the status as an icon, for people who cannot distinguish the colors.
     fn sign(&self, step: usize) -> char {
-        match self.undone.get(&step) {
-            Some(_) => '⤺',
-            None => sign(self.report.steps[step].status.name()),
-        }
+        sign(self.report.steps[step].state())
     }
 
     /// Returns the label of a step for screen readers, which begins with the name of the step.
@@ -211,7 +208,7 @@ impl Page<'_> {
 
 /// Returns the duration of a step, with its waits.
 fn took(report: &StepReport) -> Option<String> {
-    let took = Time(report.lasted()?).to_string();
+    let took = Time(report.duration()?).to_string();
     Some(match report.waits_in_words() {
         Some(waits) => format!("{took}, {waits}"),
         None => took,
@@ -221,6 +218,7 @@ fn took(report: &StepReport) -> Option<String> {
 fn sign(status: &str) -> char {
     match status {
         "completed" => '✓',
+        "undone" => '⤺',
         "recovered" => '↺',
         "skipped" => '↷',
         "failed" => '✗',

@@ -40,13 +40,13 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
             let line = line.attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
         }
-        let ticks = ticks(axis.whole).into_iter();
-        for tick in ticks.filter(|tick| axis.has_room(*tick)) {
+        for (tick, is_late) in axis.ticks() {
             let x = Share(tick, axis.whole).to_string();
             let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
-            let text = svg.tag("text").attr("x", &x).attr("y", 19);
-            text.attr("dx", 5).text(label(tick));
+            let (class, dx) = if is_late { ("late", -5) } else { ("", 5) };
+            let text = svg.tag("text").attr("class", class).attr("x", &x);
+            text.attr("y", 19).attr("dx", dx).text(label(tick));
         }
     });
     html.markup("</div><ol class=\"rows\">");
@@ -95,7 +95,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
         name.text(MessageName(&report.id));
     });
     row.text(" ");
-    let (Some(started), Some(ended)) = (report.started, report.ended) else {
+    let earlier = report.earlier.iter().map(|(span, _)| *span);
+    let Some((started, ended)) = report.started.zip(report.ended).or(earlier.last()) else {
         row.tag("span").attr("class", "track").inside(|track| {
             let note = track.tag("span").attr("class", "note");
             note.inside(|note| note.prose(&report.status));
@@ -110,8 +111,17 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     let track = row.tag("svg").attr("class", "track");
     let track = track.attr("aria-hidden", true).attr("width", "100%");
     track.attr("height", 16 + 4 * (count - 1)).inside(|track| {
+        for (span, has_failed) in report.earlier.iter().take(ATTEMPTS) {
+            let class = if *has_failed {
+                "bad earlier"
+            } else {
+                "earlier"
+            };
+            write_bar(track, class, *span, (0, 1), axis);
+        }
         let critical = page.critical.contains(&step).then_some("frame");
-        for class in critical.into_iter().chain(["bar"]) {
+        let bar = report.ended.and(report.started).map(|_| "bar");
+        for class in critical.into_iter().chain(bar) {
             write_bar(track, class, (started, ended), (0, 1), axis);
         }
         // Failed attempts are over the other attempts.
@@ -170,7 +180,11 @@ fn write_bar(
     axis: &Axis,
 ) {
     let (started, ended, whole) = (axis.at(started), axis.at(ended), axis.whole);
-    let least = if class == "bad" { LEAST_BAD } else { LEAST };
+    let least = if class.starts_with("bad") {
+        LEAST_BAD
+    } else {
+        LEAST
+    };
     // Browsers do not draw a rectangle without a width, and do not draw its border.
     let width = Share(ended.saturating_sub(started), whole)
         .percent()
@@ -274,7 +288,10 @@ struct Axis {
 impl Axis {
     fn new(page: &Page<'_>) -> Self {
         let steps = page.report.steps.iter();
-        let spans = steps.filter_map(|step| Some((step.started?, step.ended?)));
+        let spans = steps.flat_map(|step| {
+            let earlier = step.earlier.iter().map(|(span, _)| *span);
+            step.started.zip(step.ended).into_iter().chain(earlier)
+        });
         Self::of(merged(spans.collect()), page.whole())
     }
 
@@ -307,13 +324,31 @@ impl Axis {
         time.saturating_sub(left_out.sum())
     }
 
-    /// Returns `true` if no line of a gap crosses the label of a tick.
-    fn has_room(&self, tick: Duration) -> bool {
+    /// Returns the ticks whose labels have room: no line of a gap crosses the label. A tick near the end of the axis has `true`, and its label
+    /// before its line if the label of the previous tick leaves room.
+    fn ticks(&self) -> Vec<(Duration, bool)> {
         let share = |time| Share(time, self.whole).percent();
-        let room = (label(tick).len() + 1) as f64 * LETTER;
-        let from = share(tick);
-        let mut gaps = self.gaps.iter().map(|(gap, _)| share(self.at(*gap)));
-        !gaps.any(|gap| from < gap && gap < from + room)
+        let gaps: Vec<f64> = self
+            .gaps
+            .iter()
+            .map(|(gap, _)| share(self.at(*gap)))
+            .collect();
+        let mut until = 0.0;
+        let mut shown = Vec::new();
+        for tick in ticks(self.whole) {
+            let (at, room) = (share(tick), (label(tick).len() + 1) as f64 * LETTER);
+            let is_late = at + room > 100.0;
+            let (from, to) = if is_late {
+                (at - room, at)
+            } else {
+                (at, at + room)
+            };
+            if from >= until && !gaps.iter().any(|gap| from < *gap && *gap < to) {
+                until = to;
+                shown.push((tick, is_late));
+            }
+        }
+        shown
     }
 
     /// Returns the time that the axis leaves out.
@@ -378,9 +413,7 @@ fn ticks(whole: Duration) -> Vec<Duration> {
     let step = steps.next().unwrap_or(1);
     let tick =
         |number: u128| Duration::from_nanos(u64::try_from(number * step).unwrap_or(u64::MAX));
-    // The end of the axis has no room for a label.
-    let last = nanos * 11 / 12 / step;
-    (0..=last).map(tick).collect()
+    (0..=nanos / step).map(tick).collect()
 }
 
 #[cfg(test)]
@@ -404,9 +437,19 @@ mod tests {
             (at(400), at(410), axis.whole),
             (seconds(11), seconds(21), seconds(21))
         );
-        // The line at 10 s crosses the label of 9 s.
-        let has_room = [0, 9, 10, 15].map(|tick| axis.has_room(seconds(tick)));
-        assert_eq!(has_room, [true, false, true, true]);
+        // The line at 10 s crosses no label.
+        let ticks = |axis: &Axis| {
+            axis.ticks()
+                .into_iter()
+                .map(|(tick, late)| (tick.as_secs(), late))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ticks(&axis),
+            [(0, false), (5, false), (10, false), (15, false), (20, true)]
+        );
+        let nine = Axis::of(spans(&[(0, 9), (400, 410)]), seconds(410));
+        assert_eq!(ticks(&nine), []);
         // A short gap stays.
         let axis = Axis::of(spans(&[(1, 10), (15, 20)]), seconds(20));
         assert_eq!(
@@ -426,7 +469,7 @@ mod tests {
             ticks.into_iter().map(|tick| tick.as_millis()).collect()
         };
         assert_eq!(millis(147), [0, 50, 100]);
-        assert_eq!(millis(1000), [0, 200, 400, 600, 800]);
+        assert_eq!(millis(1000), [0, 200, 400, 600, 800, 1000]);
         assert_eq!(millis(0), [0]);
         // A minute has 60 seconds, and an hour has 60 minutes.
         let labels = |seconds| -> Vec<String> {
@@ -434,9 +477,12 @@ mod tests {
             ticks.into_iter().map(label).collect()
         };
         assert_eq!(labels(9), ["0", "2 s", "4 s", "6 s", "8 s"]);
-        assert_eq!(labels(600), ["0", "2 min", "4 min", "6 min", "8 min"]);
+        assert_eq!(
+            labels(600),
+            ["0", "2 min", "4 min", "6 min", "8 min", "10 min"]
+        );
         assert_eq!(labels(10_000)[..4], ["0", "30 min", "1 h", "1 h 30 min"]);
-        assert_eq!(labels(3 * 86_400), ["0", "24 h", "48 h"]);
+        assert_eq!(labels(3 * 86_400), ["0", "24 h", "48 h", "72 h"]);
         assert!(ticks(Duration::MAX).len() <= 6);
         assert!(ticks(Duration::from_nanos(1)).len() <= 6);
     }
