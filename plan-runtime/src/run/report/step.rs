@@ -182,8 +182,8 @@ impl StepReport {
         (failed.map(|(element, _)| element).collect(), all)
     }
 
-    /// Lets the step begin with its first call or its first long wait, so that the times of a step with one call are the times of the call. The
-    /// replay of a retried run starts a repeated step before the retry, so a step of such a run without a call begins with its end.
+    /// Lets the step begin with its first call or its first long wait. A step with one call then has the times of its call.
+    /// The replay of a retried run starts a repeated step before the retry. Without a call, such a step begins with its end.
     pub(in crate::run) fn begin_with_call(&mut self, is_retried: bool) {
         let calls = self.attempts.iter().map(|attempt| attempt.started);
         let waits = self.waits.iter().filter(|wait| wait.is_shown());
