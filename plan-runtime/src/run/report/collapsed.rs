@@ -1,6 +1,7 @@
 //! The steps inside a step as text: one row for each step, for all elements and attempts together.
 
-use super::waited::{Span, in_all};
+use super::wait::Span;
+use super::waited::in_all;
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
 use crate::print::MessageName;

@@ -1,7 +1,7 @@
 //! Reports as text.
 
 use super::collapsed::{self, Rows};
-use super::waited::Span;
+use super::wait::Span;
 use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
 use crate::print::{MessageName, Tone, split_at_width, width, wrapped};

@@ -1,6 +1,6 @@
 //! Reports of steps and of their attempts.
 
-use super::waited::Span;
+use super::wait::Span;
 use super::{Report, WaitReport};
 use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
@@ -276,7 +276,7 @@ impl StepReport {
         self.attempts.last()?.arguments()
     }
 
-    /// Returns the step's output: null for a skipped step; null, the fallback or the `Err` for a failed step whose failure the plan absorbs.
+    /// Returns the step's output. A skipped step has the output null. A failed step whose failure the plan absorbs has null, its fallback or the `Err`.
     /// Returns `None` if the run does not [capture outputs](crate::run::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// A time from a start to an end.
+pub(super) type Span = (Duration, Duration);
+
 /// The least time of waits that reports for people mention. The gate of a program answers faster.
 pub(super) const LEAST: Duration = Duration::from_millis(200);
 

@@ -1,12 +1,9 @@
 //! The times of waits of steps and plans.
 
-use super::wait::{LEAST, WaitReason, WaitReport};
+use super::wait::{LEAST, Span, WaitReason, WaitReport};
 use super::{Attempt, Report, Status, StepReport};
 use plan_graph::Time;
 use std::time::Duration;
-
-/// A time from a start to an end.
-pub(super) type Span = (Duration, Duration);
 
 /// The waits and the calls of a step or a plan, with the waits and calls of inner plans. Times count from the start of the outermost plan.
 #[derive(Default)]

@@ -85,7 +85,7 @@ fn elements_that_fail_together_lose_nothing() {
         }
     }
     let tried = try_some(&plans, 1);
-    assert!(tried.ended > 1000 && tried.crashed > 1000, "{tried:?}");
+    assert!(tried.ended > 250 && tried.crashed > 100, "{tried:?}");
 }
 
 /// The elements are part of a block with two attempts, before a call that fails.
@@ -110,7 +110,7 @@ fn a_scope_that_is_tried_again_loses_nothing() {
     };
     let mut tried = try_some(&plans(2), 2);
     tried += try_some(&plans(3), 180);
-    assert!(tried.ended > 1000 && tried.crashed > 1000, "{tried:?}");
+    assert!(tried.ended > 250 && tried.crashed > 100, "{tried:?}");
 }
 
 /// A failure is caught although an undo step in it has failed. Then the scope around it fails, or succeeds inside a scope that fails.
@@ -151,7 +151,7 @@ fn a_caught_failure_forgets_nothing_that_is_left() {
     };
     let mut tried = try_some(&plans(2), 1);
     tried += try_some(&plans(3), 100);
-    assert!(tried.ended > 1000 && tried.crashed > 500, "{tried:?}");
+    assert!(tried.ended > 250 && tried.crashed > 100, "{tried:?}");
 }
 
 /// Scopes with two attempts are inside each other. Each attempt of a scope has new keys, and all attempts of one call have the same key.
@@ -182,5 +182,5 @@ fn scopes_that_are_tried_again_have_new_keys() {
     };
     let mut tried = try_some(&plans(2), 1);
     tried += try_some(&plans(3), 40);
-    assert!(tried.ended > 1000 && tried.crashed > 1000, "{tried:?}");
+    assert!(tried.ended > 250 && tried.crashed > 100, "{tried:?}");
 }

@@ -83,7 +83,6 @@ fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usiz
         let has_undo = steps.iter().any(|it| matches!(it.role, Role::Undo(_)));
         let has = |is: fn(&Arrow) -> bool| arrows.values().any(is);
         for (is_shown, class, words) in [
-            (!page.undone.is_empty(), "undone", "⤺ undone"),
             (has_undo, "undo", "undoes a step"),
             (
                 steps.iter().any(Step::starts_at_once),

@@ -2,7 +2,8 @@
 
 use super::{Page, took, write_sign};
 use crate::print::MessageName;
-use crate::run::report::waited::{Span, in_attempt, merged};
+use crate::run::report::wait::Span;
+use crate::run::report::waited::{in_attempt, merged};
 use crate::run::report::{Attempt, StepReport, WaitReport};
 use plan_graph::{Html, Time};
 use std::fmt::{Display, Formatter, Result, Write};
@@ -95,8 +96,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
         name.text(MessageName(&report.id));
     });
     row.text(" ");
-    let earlier = report.earlier.iter().map(|(span, _)| *span);
-    let Some((started, ended)) = report.started.zip(report.ended).or(earlier.last()) else {
+    let earlier = report.earlier.last().map(|(span, _)| *span);
+    let Some((started, ended)) = report.started.zip(report.ended).or(earlier) else {
         row.tag("span").attr("class", "track").inside(|track| {
             let note = track.tag("span").attr("class", "note");
             note.inside(|note| note.prose(&report.status));
