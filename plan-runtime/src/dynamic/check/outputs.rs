@@ -132,17 +132,6 @@ impl<'a> Outputs<'a, '_> {
         }
     }
 
-    /// Returns `true` if a template refers to an input without a stated type.
-    pub(super) fn has_untyped_in(&self, template: &Template) -> bool {
-        let mut has = false;
-        template.each(&mut |it| {
-            if let Template::Reference(reference) = it {
-                has |= self.reference(reference).untyped_input().is_some();
-            }
-        });
-        has
-    }
-
     /// Returns `true` if the enclosing plan has a finding for the unknown type of a source.
     pub(super) fn is_unknown_around(&self, source: Source) -> bool {
         let given = match source {

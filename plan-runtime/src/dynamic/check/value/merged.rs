@@ -2,6 +2,7 @@
 
 use super::{ValueCheck, subject, why};
 use crate::dynamic::check::checked_value::CheckedValue;
+use crate::dynamic::check::outputs::Outputs;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::Template;
@@ -24,7 +25,7 @@ impl ValueCheck<'_> {
             .filter(|it| it.types().overlaps(Types::OBJECT));
         let is_one = objects.count() == 1;
         let given = known.of_entries(entries, &|template, given| {
-            let is_known = !is_one && given.mixed.is_none() && !known.has_untyped_in(template);
+            let is_known = !is_one && given.mixed.is_none() && !has_untyped(&known, template);
             let ty = if is_known {
                 given.in_value()
             } else {
@@ -77,4 +78,15 @@ fn code(mismatch: &Mismatch) -> Code {
         Reason::Extra(_) => Code::UnknownArgument,
         _ => Code::WrongType,
     }
+}
+
+/// Returns `true` if a template refers to an input without a stated type.
+fn has_untyped(known: &Outputs<'_, '_>, template: &Template) -> bool {
+    let mut has = false;
+    template.each(&mut |it| {
+        if let Template::Reference(reference) = it {
+            has |= known.reference(reference).untyped_input().is_some();
+        }
+    });
+    has
 }
