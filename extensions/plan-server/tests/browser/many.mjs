@@ -42,7 +42,7 @@ for (const [shape, options] of SHAPES) {
     assert.equal(await page.$eval("th:has(#sort-plan)", (it) => it.getAttribute("aria-sort")), "descending");
     assert.equal(await page.$$eval("[aria-sort]", (all) => all.length), 1);
     await page.click("#sort-took");
-    await wait(page, () => document.querySelector('#runs [data-label="Took"]').textContent === "49 s");
+    await wait(page, () => document.querySelector('#runs [data-label="Took"]').textContent === "49.00 s");
     // The order and the page are in the address.
     await page.click("#next");
     await says(page, "#runs-count", "101–200 of 230 runs");

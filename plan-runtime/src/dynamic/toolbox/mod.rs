@@ -557,7 +557,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
     /// let toolbox = Toolbox::<()>::new().with::<Double>();
     /// let mut plan = Plan::new("p");
-    /// plan.steps = vec![Step::new("twice", Action::call("duoble", Template::object([])))];
+    /// plan.steps = vec![Step::new("twice", Action::call("duoble", Template::object::<&str>([])))];
     ///
     /// let findings = toolbox.check(&plan);
     /// assert!(findings.has_errors());
