@@ -2,7 +2,7 @@
 
 use super::checked_value::{CheckedValue, Shown, ValueKind, shown};
 use crate::dynamic::Contract;
-use crate::dynamic::schema::{Form, Presence, Property, Type, Types, Work};
+use crate::dynamic::schema::{Form, Presence, Property, Type, Types, Work, member_of};
 use crate::plan::{Action, Entry, Key, Template};
 use std::collections::HashMap;
 
@@ -111,14 +111,7 @@ fn objects<'t, 'a, 'm>(
 
 /// Returns the type of a member in these forms. Returns `true` as well if null is equivalent to a missing member: no form requires the member or names null.
 fn member<'a>(forms: &[&Form<'a>], name: &str) -> Option<(Type<'a>, bool)> {
-    let mut all = Type::none();
-    for form in forms {
-        match form.property(name) {
-            Property::Type(member) => all = all.or(member),
-            Property::Closed | Property::Unlisted => {}
-            Property::Open => return None,
-        }
-    }
+    let all = member_of(forms.iter().copied(), name)?;
     let is_optional = forms
         .iter()
         .all(|form| form.presence(name) != Presence::Sure);

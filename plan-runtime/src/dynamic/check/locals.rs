@@ -4,7 +4,7 @@ use super::local::Local;
 use super::outputs::{KnownReference, Outputs};
 use super::path::{Given, LeadsNowhere, follow};
 use super::replacement::{Replacement, literal, weight};
-use crate::dynamic::schema::{Type, Types};
+use crate::dynamic::schema::{Type, Types, member_of};
 use crate::plan::{Bound, Condition, Entry, For, Key, Path, Segment, Source, Template, outcome_of};
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
@@ -268,7 +268,10 @@ impl<'a, 'c> Outputs<'a, 'c> {
             let value = self.of_template(&entry.value);
             let value = match &entry.key {
                 Key::Name(name) => match named(&entry.value, value) {
-                    (value, true) => value.present().or(Type::merged(&parts).member(name)),
+                    (value, true) => {
+                        let earlier = member_of(Type::merged(&parts).forms(), name);
+                        value.present().or(earlier.unwrap_or_else(Type::any))
+                    }
                     (value, false) => value,
                 },
                 Key::Flattened => value.in_value(),

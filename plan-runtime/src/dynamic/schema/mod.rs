@@ -501,19 +501,6 @@ impl<'a> Type<'a> {
         (!all.forms.is_empty()).then_some(all)
     }
 
-    /// Returns the type of a member where the member is present; any value for a member that no schema describes.
-    pub(super) fn member(&self, name: &str) -> Self {
-        let mut all = Self::none();
-        for form in &self.forms {
-            match form.property(name) {
-                Property::Type(member) => all = all.or(member),
-                Property::Closed | Property::Unlisted => {}
-                Property::Open => return Self::any(),
-            }
-        }
-        all
-    }
-
     /// `a list of strings`, `an integer or null`.
     pub(super) fn words(&self) -> String {
         let types = self.types();
@@ -533,4 +520,20 @@ fn distinct(schemas: &mut Vec<Schema<'_>>) {
         let mut seen = HashSet::new();
         schemas.retain(|schema| seen.insert(std::ptr::from_ref(schema.at)));
     }
+}
+
+/// Returns the type of a member in these forms, or `None` if a form allows any value.
+pub(super) fn member_of<'f, 'a: 'f>(
+    forms: impl IntoIterator<Item = &'f Form<'a>>,
+    name: &str,
+) -> Option<Type<'a>> {
+    let mut all = Type::none();
+    for form in forms {
+        match form.property(name) {
+            Property::Type(member) => all = all.or(member),
+            Property::Closed | Property::Unlisted => {}
+            Property::Open => return None,
+        }
+    }
+    Some(all)
 }
