@@ -224,7 +224,7 @@ fn a_running_list_has_its_progress() {
     let plan = json!({"steps": [
         {"id": "first", "tool": "slow", "arguments": {"ms": 600}},
         {"id": "all", "after": ["first"], "for": {"pattern": "failures", "list": [0, 1], "body": {"tool": "flaky", "arguments": {"failures": "$ref:failures"}}},
-            "policy": {"attempts": 3, "backoff": "60s"}}
+            "policy": {"attempts": 3, "backoff": "60s", "jitter": false}}
     ], "output_steps": ["all"]});
     let id = server.begin(&plan.to_string(), &json!({}), "none");
     let events = server
