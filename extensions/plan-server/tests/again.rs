@@ -460,7 +460,7 @@ fn attempts_before_a_retry_are_kept() {
     let server = Process::start(&folder);
     let plan = json!([
         {"id": "kept", "tool": "slow", "arguments": {"ms": 1}},
-        {"id": "line", "tool": "flaky", "arguments": {"failures": 2}, "after": ["kept"]}
+        {"id": "line", "tool": "flaky", "arguments": {"failures": 1}, "after": ["kept"]}
     ]);
     let id = server.begin(&plan.to_string(), &json!({}), "none");
     let first = server.ended(&id);
@@ -479,6 +479,8 @@ fn attempts_before_a_retry_are_kept() {
     assert!(earlier[0]["error"].is_string() && earlier[0]["ended_ms"].is_f64());
     // The completed step is not repeated.
     assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
+    // The tool counts its failures over retries.
+    assert_eq!(second["state"], "done", "{second}");
     server.kill();
     let server = Process::start(&folder);
     assert_eq!(server.run(&id)["earlier"], second["earlier"]);
@@ -499,7 +501,7 @@ fn an_attempt_has_one_time() {
         {"id": "kept", "tool": "contacts_find", "arguments": {"name": "Ada"}},
         {"id": "a", "after": ["kept"], "tool": "event_book", "arguments": {"title": "x", "day": "2027-03-12"}},
         {"id": "z", "undo": "a", "tool": "event_cancel", "arguments": {"id": "$ref:a.id"}},
-        {"id": "line", "after": ["a"], "tool": "flaky", "arguments": {"failures": 1}}
+        {"id": "line", "after": ["a"], "tool": "flaky", "arguments": {"failures": 2}}
     ], "output_steps": ["line"]});
     let start = json!({"text": plan.to_string(), "profile": "strict", "inputs": {}, "approve": "none", "name": "Ada <b>"});
     let (_, begun) = server.post("/api/runs", &start);

@@ -13,6 +13,7 @@ use plan_runtime::run::{CallContext, Throttle};
 use plan_runtime::{Error, Result, Sleep};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,6 +41,8 @@ pub(crate) fn toolbox(throttle: Throttle) -> Toolbox<Office> {
 pub(crate) struct Office {
     effects: Mutex<Effects>,
     running: AtomicUsize,
+    /// The attempts of the calls to `flaky` since the start of the server, by the keys of the calls.
+    tries: Mutex<HashMap<String, u32>>,
 }
 
 /// A call that is being made.
@@ -57,6 +60,7 @@ impl Office {
         Ok(Self {
             effects: Mutex::new(Effects::open(path, limits::EFFECTS)?),
             running: AtomicUsize::new(0),
+            tries: Mutex::default(),
         })
     }
 
@@ -73,6 +77,17 @@ impl Office {
     /// Returns the number of calls that run.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
+    }
+
+    /// Returns the number of a call's attempt. The numbers of [`CallContext`] begin again in a retry of the run.
+    fn try_again(&self, context: &CallContext) -> u32 {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        if tries.len() >= TRIED {
+            tries.clear();
+        }
+        let tried = tries.entry(context.idempotency_key()).or_default();
+        *tried = context.attempt().max(tried.saturating_add(1));
+        *tried
     }
 
     /// Writes the effect of a call, unless this call has had its effect. `make` gets the number of the effect, counted
@@ -104,6 +119,9 @@ impl Office {
         outputs
     }
 }
+
+/// The most calls of `flaky` whose attempts the server counts.
+const TRIED: usize = 10_000;
 
 /// The most outputs of one tool that other tools see.
 const LATEST: usize = 1_000;

@@ -29,7 +29,7 @@ pub(super) async fn slow(
     office.effect(&context, "slow", |_| text.unwrap_or_default())
 }
 
-/// Fails a given number of times before it succeeds, and returns the number of the attempt.
+/// Fails a given number of times before it succeeds, and returns the number of the attempt. The number continues in a retry of the run.
 #[tool(name = "flaky")]
 #[derive(JsonSchema)]
 pub(super) async fn flaky(
@@ -38,9 +38,11 @@ pub(super) async fn flaky(
     failures: u32,
 ) -> Result<u32> {
     let _running = office.enter();
-    let attempt = context.attempt();
+    let attempt = office.try_again(&context);
     if attempt <= failures {
-        return Err(Error::msg(format!("the line was busy (attempt {attempt})")));
+        return Err(Error::msg(format!(
+            "the line was busy (failure {attempt} of {failures})"
+        )));
     }
     office.effect(&context, "flaky", |_| attempt)
 }
