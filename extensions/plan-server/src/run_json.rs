@@ -3,7 +3,7 @@
 use crate::decisions::Earlier;
 use crate::error::Problem;
 use crate::limits;
-use crate::live::{StepEvent, millis};
+use crate::live::{List, StepEvent, millis};
 use crate::run_id::{Start, reading, request_of};
 use crate::state::{State, now, state_name};
 use crate::undoing::{is_inside, not_undone, undone};
@@ -15,7 +15,7 @@ use plan_runtime::journal::{RunState, RunSummary};
 use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
 use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 pub(crate) fn time(at: SystemTime) -> String {
@@ -136,8 +136,10 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
                 begin_at_retry(&mut events, age.unwrap_or_default());
             }
             let lists = state.live.lists(id);
+            let repeated = repeated(&plan, &report, &lists);
             for step in &mut events {
-                if lists.values().any(|list| list.is_failing(&step.path)) {
+                let is_failing = lists.values().any(|list| list.is_failing(&step.path));
+                if is_failing || repeated.contains(&step.path) {
                     step.status = "running";
                 }
                 let list = lists.get(&step.path).filter(|_| step.attempt.is_none());
@@ -164,6 +166,31 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
 fn element(attempt: &Attempt) -> String {
     let indices = attempt.element().iter();
     indices.map(|at| format!("[{at}]")).collect()
+}
+
+/// Returns the failed elements that get another attempt, in lists whose events the server has not seen: a run that waits for its next attempt has no events after a restart.
+fn repeated(plan: &Plan, report: &Report, lists: &HashMap<String, List>) -> HashSet<String> {
+    let mut repeated = HashSet::new();
+    for (of, step) in plan.steps.iter().zip(report.steps()) {
+        let path = MessageName(step.id()).to_string();
+        if !is_open(step.status()) || lists.contains_key(&path) {
+            continue;
+        }
+        let elements = step.attempts().iter().filter(|it| !it.element().is_empty());
+        for attempt in elements {
+            let is_left = attempt.number() < of.policy.attempts;
+            let path = format!("{path}{}", element(attempt));
+            if attempt
+                .error()
+                .is_some_and(|it| is_left && it.is_transient())
+            {
+                repeated.insert(path);
+            } else {
+                repeated.remove(&path);
+            }
+        }
+    }
+    repeated
 }
 
 /// Returns `true` if a step has started and has not ended.
