@@ -119,8 +119,8 @@ const axisOf = (from, to, earlier, paths) => {
   const at = (time) => time - from - gaps.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(Math.max(time, start), end) - start - rest), 0);
   return { at, gaps };
 };
-// The times at which people have cancelled, resumed and retried the run. The list above the steps tells who has done so.
-const SIGNS_OF = { cancel: "◌ cancelled", resume: "▸ resumed", retry: "▸ retried" };
+// The times at which people have cancelled, resumed and retried the run, and at which the server started again. The list above the steps tells who has done so.
+const SIGNS_OF = { cancel: "◌ cancelled", resume: "▸ resumed", retry: "▸ retried", restart: "▸ server restarted" };
 const drawMoments = (place, { at: shown, span }) => {
   const all = moments(live.run).slice(-6);
   hide(place, !all.length);

@@ -3,7 +3,7 @@
 import { changesOf } from "./arguments.js";
 import { $, bdi, cut, h, hide, list, say, show } from "./dom.js";
 import { capital } from "./server.js";
-import { time } from "./time.js";
+import { instant, time } from "./time.js";
 
 const KEY = "plan-name";
 let given = null;
@@ -55,9 +55,9 @@ showName();
 
 // An answer in words, such as "allowed by Ada at …, because …".
 const done = ({ decision, changed }) => ({ refuse: "refused", send: "a value was sent", allow_step: "allowed for all elements", cancel: "cancelled", resume: "resumed", retry: "retried" })[decision] ?? (changed ? "allowed with changed arguments" : "allowed");
-export const sentence = (one, isFirst = false) => [`${isFirst ? capital(done(one)) : done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : "",
-  one.value === undefined ? "" : [": ", h("code", {}, cut(show(one.value), 2000))], one.original === undefined ? "" : changesOf(one.original, one.arguments)].flat();
+export const sentence = (one, isFirst = false) => (one.decision === "restart" ? ["The server stopped, and started again at ", time(one.at)] : [`${isFirst ? capital(done(one)) : done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : "",
+  one.value === undefined ? "" : [": ", h("code", {}, cut(show(one.value), 2000))], one.original === undefined ? "" : changesOf(one.original, one.arguments)].flat());
 const all = (run) => list(run?.decisions).filter((one) => one && typeof one.path === "string");
-// The answers about steps, and the decisions about the whole run.
+// The answers about steps, and the decisions about the whole run with the starts of the server during the run.
 export const decisions = (run) => all(run).filter(({ path }) => path);
-export const moments = (run) => all(run).filter(({ path }) => !path);
+export const moments = (run) => [...all(run).filter(({ path }) => !path), ...list(run?.restarts).map((at) => ({ decision: "restart", at }))].sort((a, b) => instant(a.at) - instant(b.at));

@@ -7,6 +7,7 @@ use crate::live::{StepEvent, millis};
 use crate::run_json::time;
 use crate::tools::{Effect, Effects};
 use plan_graph::Line;
+use plan_runtime::journal::RunSummary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::io;
@@ -215,13 +216,14 @@ fn line(text: Option<&str>, most: usize) -> Option<String> {
     (!text.is_empty()).then(|| Line(text).to_string())
 }
 
-/// The answers to the questions of all runs, the times of the questions and retries, the attempts before retries, and the names of runs. All are stored like effects: a full file replaces the old file.
+/// The answers to the questions of all runs, the times of the questions and retries, the attempts before retries, the names of runs, and the starts of the server. All are stored like effects: a full file replaces the old file.
 pub(crate) struct Decisions {
     answers: Mutex<Effects>,
     asked: Mutex<Effects>,
     retries: Mutex<Effects>,
     retried: Mutex<Effects>,
     names: Mutex<Effects>,
+    starts: Mutex<Effects>,
 }
 
 impl Decisions {
@@ -234,6 +236,7 @@ impl Decisions {
             retries: open("retries.jsonl", limits::ASKED)?,
             retried: open("retried.jsonl", limits::RETRIED)?,
             names: open("names.jsonl", limits::ASKED)?,
+            starts: open("starts.jsonl", limits::ASKED)?,
         })
     }
 
@@ -341,6 +344,42 @@ impl Decisions {
         if let Err(error) = all.have(key, run.to_owned(), "retry", make) {
             tracing::warn!(%error, run, "the attempts before a retry were not stored");
         }
+    }
+
+    /// Records a start of the server. After `kill -9`, this record alone tells that the runs were interrupted.
+    pub(crate) fn starts(&self) {
+        let now = time(SystemTime::now());
+        let make = |_| serde_json::to_value(&now);
+        let mut all = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = all.have(now.clone(), String::new(), "start", make) {
+            tracing::warn!(%error, "the start of the server was not stored");
+        }
+    }
+
+    /// Returns the times of the latest starts of the server while a run was open, the oldest first.
+    pub(crate) fn restarts(&self, run: &RunSummary) -> Vec<String> {
+        let earlier = self.earlier(&run.id);
+        let was_open = |at: SystemTime| {
+            let is_between = |it: &Retried| {
+                let retried = humantime::parse_rfc3339(&it.at).ok();
+                let idle = Duration::try_from_secs_f64(it.idle_ms.unwrap_or_default() / 1e3).ok();
+                let ended = retried
+                    .zip(idle)
+                    .and_then(|(at, idle)| at.checked_sub(idle));
+                retried
+                    .zip(ended)
+                    .is_some_and(|(retried, ended)| (ended..retried).contains(&at))
+            };
+            run.began < at
+                && run.ended.is_none_or(|ended| at < ended)
+                && !earlier.iter().any(is_between)
+        };
+        let all = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = all.made().rev().map(|it| it.key.clone());
+        let of_run = times.filter(|at| humantime::parse_rfc3339(at).is_ok_and(was_open));
+        let mut latest: Vec<String> = of_run.take(limits::RESTARTS_OF_RUN).collect();
+        latest.reverse();
+        latest
     }
 
     /// Returns the latest retries of a run with the earlier attempts, the oldest first.

@@ -142,6 +142,9 @@ pub const ATTEMPTS_BEFORE: usize = 200;
 /// Retries of one run, with their earlier attempts, in one response.
 pub const RETRIES_OF_RUN: usize = 20;
 
+/// Starts of the server during one run in one response.
+pub const RESTARTS_OF_RUN: usize = 5;
+
 /// Answers of people about one run in one response.
 pub const DECISIONS_OF_RUN: usize = 200;
 

@@ -113,7 +113,10 @@ fn head(facts: &Facts) -> String {
         ("Began", time(run.began)),
     ];
     let began = began.map(|(name, value)| (name.to_owned(), value));
-    for (name, value) in name.chain(began).chain(ended).chain(inputs) {
+    let restarts = (!facts.restarts.is_empty())
+        .then(|| ("Server restarted".to_owned(), facts.restarts.join(", ")));
+    let rows = name.chain(began).chain(ended).chain(restarts);
+    for (name, value) in rows.chain(inputs) {
         text += &row([name, value]);
     }
     let undone = facts.undone.iter();

@@ -87,6 +87,8 @@ pub(crate) struct Facts {
     /// The calls whose effects remain.
     pub(crate) remains: Vec<NotUndone>,
     pub(crate) earlier: Vec<Retried>,
+    /// The times at which the server started again.
+    pub(crate) restarts: Vec<String>,
 }
 
 impl Facts {
@@ -106,6 +108,7 @@ impl Facts {
             state: state.state_of(&run),
             name: state.decisions.name(&run.id),
             earlier: state.decisions.earlier(&run.id),
+            restarts: state.decisions.restarts(&run),
             error: cause(state, &run, report)?,
             run,
             inputs,
@@ -209,6 +212,15 @@ fn write_facts(html: &mut Html, facts: &Facts) {
         if let Some(idle) = facts.idle() {
             list.tag("dt").text("Ended before retries");
             list.tag("dd").text(format_args!("for {idle}"));
+        }
+        if !facts.restarts.is_empty() {
+            list.tag("dt").text("Server restarted");
+            list.tag("dd").inside(|dd| {
+                for (nth, at) in facts.restarts.iter().enumerate() {
+                    dd.text(if nth == 0 { "" } else { ", " });
+                    write_time(dd, at);
+                }
+            });
         }
         for (input, value) in facts.inputs.as_object().into_iter().flatten() {
             list.tag("dt")

@@ -118,6 +118,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     let decisions = decisions.map(|it| if has_values { it } else { it.without_values() });
     json["decisions"] = json!(decisions.collect::<Vec<_>>());
     json["earlier"] = json!(state.decisions.earlier(id));
+    json["restarts"] = json!(state.decisions.restarts(&run));
     json["waits"] = json!([]);
     json["undone"] = json!([]);
     json["not_undone"] = json!([]);

@@ -110,6 +110,7 @@ impl Server {
         let listening = TcpListener::bind(settings.address).await;
         let listener = listening.map_err(at(settings.address))?;
         let address = listener.local_addr().map_err(at(settings.address))?;
+        state.decisions.starts();
         Ok(Self {
             state: Arc::new(state),
             throttle,

@@ -484,6 +484,7 @@ fn attempts_before_a_retry_are_kept() {
     server.kill();
     let server = Process::start(&folder);
     assert_eq!(server.run(&id)["earlier"], second["earlier"]);
+    assert_eq!(server.run(&id)["restarts"], json!([]));
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     assert!(report.contains("<dt>Before retry 1</dt><dd><time datetime=\"2"));
     let attempt =

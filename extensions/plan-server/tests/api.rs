@@ -368,6 +368,15 @@ fn a_run_that_asks_undoes_without_an_answer() {
         let path = format!("/api/runs/{id}/cancel");
         assert_eq!(server.post(&path, &json!({})).0, 200);
         let run = server.ended(&id);
+        assert_eq!(
+            run["restarts"].as_array().unwrap().len(),
+            usize::from(is_killed)
+        );
+        let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+        let row = "<dt>Server restarted</dt><dd><time datetime=\"2";
+        assert_eq!(report.contains(row), is_killed, "{report}");
+        let (_, text) = server.get_text(&format!("/api/runs/{id}/report.md"));
+        assert_eq!(text.contains("| Server restarted | 2"), is_killed, "{text}");
         let undone = json!([{"path": "back", "undoes": "booked", "status": "completed"}]);
         assert_eq!(run["undone"], undone);
         assert_eq!(folder.effects().last().unwrap()["tool"], "event_cancel");

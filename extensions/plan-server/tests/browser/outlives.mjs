@@ -76,6 +76,8 @@ await test("the server, a reason outlives the server", () => served(async (serve
   // The server asks again, under another id.
   await wait(page, (before) => document.querySelector("#questions .question")?.dataset.of !== before && document.querySelector("#questions input"), before);
   assert.equal(await page.$eval("#questions input", (it) => it.value), "not on a Sunday");
+  await says(page, "#run-moments", "The server stopped, and started again at ");
+  assert.equal(await text(page, "#timeline .moments"), "▸ server restarted");
   await press(page, "Refuse the call", "#questions");
   await says(page, "#run-wrong", "not on a Sunday");
   assert.deepEqual(server.effects(), []);
