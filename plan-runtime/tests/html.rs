@@ -191,6 +191,9 @@ fn a_page_of_each_status() {
         .into_iter()
         .all(class)
     );
+    for what in ["for ×5: act", "if: act"] {
+        assert!(html.contains(&format!(">{what}</text>")), "{what}");
+    }
     // A link at the top leads to the failure.
     let failures = between(&html, "<p class=\"failures\">", "</p>");
     let link = "<a href=\"#step-5\" data-step=\"5\">broken</a>";
@@ -351,7 +354,7 @@ fn an_undone_step_looks_undone() {
     // Once more in the legend, and once in the number of undone steps.
     assert_eq!(html.matches('⤺').count(), 5);
     // Only the undo step has this box and this edge.
-    assert!(html.contains(">undoes booked: act<"));
+    assert!(html.contains(">undo: act<"));
     assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));
     let legend = between(&html, "class=\"legend\"", "</ul>");
     for line in [
@@ -392,6 +395,13 @@ fn long_values_are_cut() {
     let html = run(&long, true).to_html();
     assert!(html.contains("more characters"));
     assert!(html.len() < 150_000, "{}", html.len());
+    // Paper has the first lines of a list.
+    let list: Vec<usize> = (0..100).collect();
+    let list = plan(json!({"name": "list", "steps": [step("a", json!({"give": list}), &[])]}));
+    let html = page("lines", &run(&list, true));
+    assert_eq!(html.matches("<pre class=\"long\"").count(), 2);
+    let hint = "class=\"hint rest\">The print has only the first 60 of 102 lines.";
+    assert_eq!(html.matches(hint).count(), 1);
 }
 
 #[test]
@@ -460,6 +470,50 @@ fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
         let rest = format!("and leaves out {count} of {count} calls.");
         assert!(html.contains(&rest), "{rest}");
     }
+}
+
+#[test]
+fn wrong_arguments_make_no_call() {
+    let local = json!({"reference": {"local": 0, "pointer": "/n"}});
+    let body = json!({"tool": {"name": "act"}, "arguments": {"object": {"ms": local}}});
+    let all = json!({"id": "all", "for": {"pattern": "ms", "list": [{"n": 1}, {}], "body": body}, "policy": {"optional": "each"}});
+    let report = run(&plan(json!({"name": "calls", "steps": [all]})), true);
+    let html = page("uncalled", &report);
+    let calls = between(&html, "class=\"attempts\"", "</ol>");
+    assert_eq!(calls.matches(", no call</p>").count(), 1, "{calls}");
+    assert_eq!(calls.matches(", took ").count(), 1, "{calls}");
+    assert!(calls.contains("so it made no call"), "{calls}");
+    let report = json!(report);
+    let attempts = report["steps"][0]["attempts"].as_array().unwrap();
+    let called = |nth: usize| {
+        attempts
+            .iter()
+            .find(|it| it["element"] == json!([nth]))
+            .unwrap()["called"]
+            .clone()
+    };
+    assert_eq!([called(0), called(1)], [Value::Null, json!(false)]);
+}
+
+/// The duration of a step is not over the bar of an attempt before a retry.
+#[test]
+fn a_duration_is_beside_its_bar() {
+    let (first, last) = (
+        step("first", json!({"ms": 90}), &[]),
+        step("last", json!({"ms": 30}), &["first"]),
+    );
+    let mut report = run(
+        &plan(json!({"name": "late", "steps": [first, last]})),
+        false,
+    );
+    let is_before = |report: &Report| {
+        let html = page("late", report);
+        let (_, timeline) = html.split_once("class=\"timeline\"").unwrap();
+        between(timeline, "aria-label=\"last", "</a>").contains("took before")
+    };
+    assert!(is_before(&report));
+    report.add_earlier("last", Duration::ZERO..Duration::from_millis(80), true);
+    assert!(!is_before(&report));
 }
 
 /// The head names the failed elements of a list, and a search for failures finds the step.

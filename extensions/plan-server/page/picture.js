@@ -59,7 +59,7 @@ const LEAST = 9 / 11.5;
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
   constructor(place, bar, choose, { isLive = false, ...shared }) {
-    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, shared) });
+    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }), shared: share(this, { ...shared, isLive }) });
     this.svg = null;
     this.nodes = new Map();
     this.choose = choose;

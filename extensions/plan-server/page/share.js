@@ -53,10 +53,10 @@ const standalone = ({ svg, legend, place }, { x, y, width, height }, title) => {
   made.append(...rows);
   return new XMLSerializer().serializeToString(made);
 };
-// The buttons below a graph. `file` returns the name of a file with an ending, `title` returns the title of the graph, and `plan` returns the plan as text for other programs.
-export const share = (picture, { file, title, plan }) => {
+// The buttons below a graph. `file` returns the name of a file with an ending, `title` returns the title of the graph, and `plan` returns the plan as text for other programs, which has no states of a run.
+export const share = (picture, { file, title, plan, isLive }) => {
   const button = (label, work) => h("button", { type: "button", class: "link", onclick: ({ target }) => work(target)?.catch(noticed) }, label);
   const svg = button("Save as SVG", () => save(file("svg"), standalone(picture, picture.whole(), title()), "image/svg+xml"));
-  const texts = [["Mermaid", "mmd"], ["DOT", "dot"]].map(([name, ending]) => button(`Copy as ${name}`, async (pressed) => copy(pressed, (await plan())[name.toLowerCase()], file(ending))));
+  const texts = [["Mermaid", "mmd"], ["DOT", "dot"]].map(([name, ending]) => button(`Copy ${isLive ? "the plan " : ""}as ${name}`, async (pressed) => copy(pressed, (await plan())[name.toLowerCase()], file(ending))));
   return { place: h("p", { class: "share" }, svg, ...texts), texts };
 };

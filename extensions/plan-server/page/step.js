@@ -89,6 +89,8 @@ const WAITS = { answer: "an answer", value: "a value", turn: "a free slot" };
 // The wait for a rule that answers soon is not shown.
 export const isShown = (wait) => wait.reason === "value" || wait.duration_ms >= 200;
 const ofStep = (all) => list(all).filter((one) => !one.element?.length);
+// The run could not compute the arguments, so no attempt made a call.
+export const isUnmade = (report) => list(report?.attempts).length > 0 && report.attempts.every((one) => one.called === false);
 // The shown waits and the calls of a step, without those of the elements of a list. The report alone tells waits from calls.
 export const spans = (report) => {
   const waits = ofStep(report?.waits).filter(isShown);
@@ -127,7 +129,7 @@ const attempt = (one, began, over, only, stateOfCall) => {
   const at = (instant(live.run.began)?.getTime() ?? 0) + began + (one.started_ms ?? 0);
   const name = `${one.element?.length ? `[${one.element.join("][")}], ` : ""}attempt ${one.number}`;
   const inner = list(one.inside).flatMap((report) => list(report.steps));
-  return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [status === "waiting" ? " before the call of " : " in ", h("code", {}, cut(one.tool, 200))] : ""),
+  return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.called === false ? "" : one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [status === "waiting" ? " before the call of " : one.called === false ? ", without a call of " : " in ", h("code", {}, cut(one.tool, 200))] : ""),
     // The card has the error of its only call.
     one.error && !only ? h("p", { class: "error" }, prose(one.error)) : null,
     !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
@@ -177,6 +179,7 @@ const details = (path, status, stateOfStep) => {
   const outputOf = (one) => (one.element?.length === 1 && last.get(one.element.join()) === one && Array.isArray(report.output) ? report.output[one.element[0]] : undefined);
   const ordered = attempts.map((one) => ({ ...one, output: outputOf(one) })).sort((a, b) => Boolean(b.error) - Boolean(a.error));
   const made = attempts.filter((one) => one.arguments !== undefined);
+  const unmade = isUnmade(report);
   const single = attempts.length === 1 && !attempts[0].element?.length;
   const facts = [
     report?.tool ?? planned?.tool ? ["Tool", h("code", {}, cut(report?.tool ?? planned.tool, 200))] : null,
@@ -184,7 +187,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
-    report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
+    report?.duration_ms >= 0 && !unmade ? ["Took", took(report.duration_ms)] : null,
     times(report) ? ["In detail", times(report)] : null,
     progressOf(path) ? ["Elements", progressOf(path)] : null,
   ].filter(Boolean);
@@ -207,9 +210,9 @@ const details = (path, status, stateOfStep) => {
     status === undefined && open.length ? steps("Waits for", open, stateOfStep) : steps("Needs", needs, stateOfStep),
     single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
-    attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
+    attempts.length ? [h("h3", {}, single ? (unmade ? "Attempt" : "Call") : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       callsOf(path).put(ordered, (one) => attempt(one, began, over, single, stateOfCall))] : null,
-    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
+    attempts.length && !made.length && planned?.tool && (unmade || known) ? h("p", { class: "hint" }, unmade ? "The run could not compute the arguments, so it made no call." : "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     earlierOf(path),
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
   ].flat(3).filter(Boolean);

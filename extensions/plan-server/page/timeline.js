@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken, tell } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { elementsOf, isOver, listProgress, live, undoneBy } from "./live.js";
-import { isShown, recorded, showStep, spans, times, waitedFor } from "./step.js";
+import { isShown, isUnmade, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 import { moments } from "./who.js";
 
@@ -178,7 +178,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, earlier, at, 
   const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
-  const spent = isEnded ? report.duration_ms : ENDED.includes(status) && step?.took !== null && step?.took !== undefined ? step.took : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const spent = isUnmade(report) ? null : isEnded ? report.duration_ms : ENDED.includes(status) && step?.took !== null && step?.took !== undefined ? step.took : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
   say(row.said, `${progressOf(path, step, all, of, ENDED.includes(status))}${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : status === "running" && attempts.at(-1)?.bad && attempts.at(-1).ended !== null ? `, waits for attempt ${nth + 1}` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   tell(row.why, step?.error ?? "");

@@ -346,7 +346,7 @@ impl Decisions {
         }
     }
 
-    /// Records a start of the server. After `kill -9`, this record alone tells that the runs were interrupted.
+    /// Records a start of the server. After `kill -9`, only this record shows the interruption of the runs.
     pub(crate) fn starts(&self) {
         let now = time(SystemTime::now());
         let make = |_| serde_json::to_value(&now);

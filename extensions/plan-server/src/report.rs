@@ -87,7 +87,7 @@ pub(crate) struct Facts {
     /// The calls whose effects remain.
     pub(crate) remains: Vec<NotUndone>,
     pub(crate) earlier: Vec<Retried>,
-    /// The times at which the server started again.
+    /// The times of the starts of the server during the run.
     pub(crate) restarts: Vec<String>,
 }
 
@@ -209,9 +209,12 @@ fn write_facts(html: &mut Html, facts: &Facts) {
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
-        if let Some(idle) = facts.idle() {
-            list.tag("dt").text("Ended before retries");
-            list.tag("dd").text(format_args!("for {idle}"));
+        if let (Some(idle), Some(ended)) = (facts.idle(), run.ended) {
+            let took = Time(ended.duration_since(run.began).unwrap_or_default());
+            list.tag("dt").text("Took");
+            list.tag("dd").text(format_args!(
+                "{took}, {idle} of them between an end and a retry"
+            ));
         }
         if !facts.restarts.is_empty() {
             list.tag("dt").text("Server restarted");

@@ -169,7 +169,7 @@ fn element(attempt: &Attempt) -> String {
     indices.map(|at| format!("[{at}]")).collect()
 }
 
-/// Returns the failed elements that get another attempt, in lists whose events the server has not seen: a run that waits for its next attempt has no events after a restart.
+/// Returns the failed elements with a further attempt, in lists without events. After a restart, a run that waits for its next attempt has no events.
 fn repeated(plan: &Plan, report: &Report, lists: &HashMap<String, List>) -> HashSet<String> {
     let mut repeated = HashSet::new();
     for (of, step) in plan.steps.iter().zip(report.steps()) {

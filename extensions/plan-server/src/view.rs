@@ -57,6 +57,7 @@ impl StepView {
         };
         match (&self.undoes, self.form) {
             (Some(_), _) => format!("undo: {tool}"),
+            (None, "") if self.always => format!("at the end: {tool}"),
             (None, "") => tool.to_owned(),
             (None, "for") => format!("for each: {tool}"),
             (None, form) => format!("{form}: {tool}"),

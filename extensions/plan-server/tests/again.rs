@@ -567,7 +567,10 @@ fn an_attempt_has_one_time() {
     assert!(retried["idle_ms"].as_f64().unwrap() >= 1_300.0, "{retried}");
     let (html, text) = texts();
     assert!(html.contains("class=\"bad earlier\""), "{html}");
-    assert!(html.contains("<dt>Ended before retries</dt>"), "{html}");
+    assert!(
+        html.contains(" of them between an end and a retry</dd>"),
+        "{html}"
+    );
     let parts = [
         row("line", "failed", 2, of_step(&second, 3).1),
         format!(

@@ -48,7 +48,7 @@ fn errors_call_variables_as_the_document_does() {
             ),
             (
                 &["none", "id"],
-                "argument `x`: `m` is null at `/none`, so it has no `/none/id`",
+                "argument `x`: `m` is null at `/none`, so it has no `id`",
             ),
         ] {
             let to = reference(dialect, Root::Variable("m", 0), path);
@@ -120,7 +120,7 @@ fn errors_of_parts_of_pairs() {
         let (error, printed, drawn) = failure(&text);
         let written = written(dialect, "v", &["sendr"]);
         let expected = format!(
-            "argument `x`: `v` is the number 5, so it has no `/sendr` (reference `{written}`)"
+            "argument `x`: `v` is the number 5, so it has no `sendr` (reference `{written}`)"
         );
         assert_eq!(error, expected, "{dialect:?}");
         assert!(printed.contains("x: v.sendr\n"), "{printed}");

@@ -29,7 +29,7 @@ fn list_too_short() {
     let e = error::<Value>(&args, json!({"data": []}));
     assert_eq!(
         e.to_string(),
-        "argument `to`: `inbox` has 0 elements at `/data`, so it has no `/data/0` (reference `inbox.data[0].id`)"
+        "argument `to`: `inbox` has 0 elements at `/data`, so the list has no element 0 (reference `inbox.data[0].id`)"
     );
     assert_eq!(e.kind(), ErrorKind::Missing);
     assert_eq!(e.argument().as_deref(), Some("to"));
@@ -70,20 +70,20 @@ fn nothing_inside() {
     let args = reference("inbox.a.b", vec![key("a"), key("b")]);
     assert_eq!(
         error::<Value>(&args, json!({"a": "text"})).to_string(),
-        "`inbox` is the string \"text\" at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
+        "`inbox` is the string \"text\" at `/a`, so it has no `b` (reference `inbox.a.b`)"
     );
     assert_eq!(
         error::<Value>(&args, json!({"a": null})).to_string(),
-        "`inbox` is null at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
+        "`inbox` is null at `/a`, so it has no `b` (reference `inbox.a.b`)"
     );
     assert_eq!(
         error::<Value>(&args, json!({"a": [1, 2]})).to_string(),
-        "`inbox` is a list of 2 elements at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
+        "`inbox` is a list of 2 elements at `/a`, so it has no `b` (reference `inbox.a.b`)"
     );
     let e = error::<Value>(&args, json!(7));
     assert_eq!(
         e.to_string(),
-        "`inbox` is the number 7, so it has no `/a` (reference `inbox.a.b`)"
+        "`inbox` is the number 7, so it has no `a` (reference `inbox.a.b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotInside);
     let each = reference("inbox.a[..]", vec![key("a"), each()]);

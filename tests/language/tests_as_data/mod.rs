@@ -366,7 +366,7 @@ plan! { Missing(list: Vec<u64>) -> bool { list[1] == 3 } }
 fn an_element_that_is_missing_fails() {
     let error = failed(Missing { list: vec![1] }.run(&()));
     assert!(
-        error.contains("`list` has 1 element, so it has no `/1`"),
+        error.contains("`list` has 1 element, so the list has no element 1"),
         "{error}"
     );
 }

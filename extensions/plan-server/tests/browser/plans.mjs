@@ -464,7 +464,7 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await says(page, "#run-facts", "done");
   await press(page, "Copy", "#result");
   await wait(page, () => self.copied.startsWith('{\n  "inbox"'));
-  await press(page, "Copy as Mermaid", "#live");
+  await press(page, "Copy the plan as Mermaid", "#live");
   await wait(page, () => self.copied === "flowchart TB\n");
   // The file of a dark page has the same colors, and no chosen step.
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
@@ -480,7 +480,7 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await wait(page, () => self.copied.startsWith("["));
   // Without a secure context, a browser copies nothing, and the text is a file.
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true }));
-  await press(page, "Copy as DOT", "#live");
+  await press(page, "Copy the plan as DOT", "#live");
   assert.equal(await saved.file("graph-mail-r0001.dot"), "digraph {}\n");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   saved.remove();

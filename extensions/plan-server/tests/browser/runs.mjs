@@ -84,12 +84,12 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   // The report has an address, and is saved as a page and as JSON.
   assert.match(page.url(), /#\/runs\/r0001\/report$/);
   const folder = downloads(page);
-  await press(page, "Save as a page", "#report-dialog");
+  await press(page, "Save page", "#report-dialog");
   assert.match(await folder.file("mail-r0001.html"), /<h1>mail<\/h1>/);
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
-  await press(page, "Copy as Markdown", "#report-dialog");
+  await press(page, "Copy Markdown", "#report-dialog");
   await wait(page, () => self.copied === "## Run done\n");
-  await press(page, "Save the run as JSON", "#report-dialog");
+  await press(page, "Save JSON", "#report-dialog");
   assert.equal(JSON.parse(await folder.file("mail-r0001.json")).state, "done");
   folder.remove();
   await page.keyboard.press("Escape");

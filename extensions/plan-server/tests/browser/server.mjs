@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import path from "node:path";
-import { axe, button, close, contrast, drawn, faulty, fits, gone, open, press, sample, says, served, show, shown, test, text, wait } from "./harness.mjs";
+import { axe, button, close, contrast, drawn, faulty, fits, gone, looks, open, press, put, sample, says, served, show, shown, test, text, wait } from "./harness.mjs";
 
 await test("the server, all samples", () => served(async (server) => {
   const page = await open(server.url);
@@ -307,6 +307,44 @@ await test("the server, several runs at once", () => served(async (server) => {
   await press(page, "Resume the runs", "#all-dialog");
   await says(page, "#states", "Waiting 2");
   assert.equal(server.effects().filter(({ tool }) => tool === "email_send").length, 0);
+  await close(page);
+}));
+
+// A call whose arguments cannot be computed is not made, and has no duration.
+await test("the server, a step without a call", () => served(async (server) => {
+  const page = await open(server.url, { width: 390, height: 800 });
+  await put(page, JSON.stringify({ steps: [{ id: "found", tool: "contacts_find", arguments: { name: "nobody" } }, { id: "slow", tool: "slow", arguments: { ms: 700 } }, { id: "sent", after: ["slow"], tool: "email_send", arguments: { to: "$ref:found.0.email", subject: "x" } }], output_steps: ["sent"] }));
+  await drawn(page, 3);
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-wrong", "found has 0 elements, so the list has no element 0");
+  await says(page, "#step-details", "without a call of email_send");
+  await says(page, "#step-details", "The run could not compute the arguments, so it made no call.");
+  assert.doesNotMatch(await text(page, "#step-details"), /[Tt]ook/);
+  assert.match(await page.$eval("#timeline .row.failed .said", (it) => it.innerText), /^failed: argument/);
+  // The labels of the axis do not overlap on a narrow screen.
+  await wait(page, () => {
+    const labels = [...document.querySelectorAll("#timeline .ticks span")].map((it) => {
+      const range = document.createRange();
+      range.selectNodeContents(it);
+      return range.getBoundingClientRect();
+    }).filter(({ width }) => width);
+    return labels.length > 1 && labels.every(({ left }, at) => !at || left >= labels[at - 1].right);
+  });
+  await press(page, "Open the report");
+  await page.waitForSelector("#report-dialog[open] iframe");
+  const rows = await page.$$eval("#report-dialog .bar-of button", (all) => new Set(all.map((it) => Math.round(it.getBoundingClientRect().top))).size);
+  assert.equal(rows, 2);
+  const frame = await (await page.$("#report-frame iframe")).contentFrame();
+  await frame.waitForSelector("#find");
+  // The whole placeholder is visible.
+  assert.ok(await frame.$eval("#find", (it) => {
+    const canvas = document.createElement("canvas").getContext("2d");
+    canvas.font = getComputedStyle(it).font;
+    const { paddingLeft, paddingRight } = getComputedStyle(it);
+    return canvas.measureText(it.placeholder).width <= it.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  }));
+  await looks(page, "server-no-call-narrow");
   await close(page);
 }));
 

@@ -73,7 +73,7 @@ impl<'r> KnownReference<'_, 'r> {
             }
             UnresolvedReason::NoElement(length) => {
                 let most = counted(length, "element");
-                format!("{inside} has at most {most}, so it has no {name}")
+                format!("{inside} has at most {most}, so it has no element {name}")
             }
             UnresolvedReason::NoList if segment.is_each() => {
                 format!("{inside} is {given}, which has no elements")

@@ -87,20 +87,19 @@ impl Message<'_> {
             "" => String::new(),
             pointer => format!(" at `{}`", describe::pointer(pointer)),
         };
-        let next = describe::pointer(error.prefix(error.0.beyond.min(1)).as_str());
+        // The tokens of the pointer are in reverse order.
+        let token = error.0.pointer.len().checked_sub(1 + reached.count());
+        let next = describe::short(token.map_or("", |at| &error.0.pointer[at]));
         match &error.0.what {
             ErrorDetail::NoMember { known } => {
-                let token = error.0.pointer.len().checked_sub(1 + reached.count());
-                let name = token.map_or("", |i| &error.0.pointer[i]);
-                write!(
-                    f,
-                    "`{source}` has no `{}`{at}; {known}",
-                    describe::short(name)
-                )
+                write!(f, "`{source}` has no `{next}`{at}; {known}")
             }
             ErrorDetail::NoElement { length } => {
                 let elements = describe::counted(*length, "element");
-                write!(f, "`{source}` has {elements}{at}, so it has no `{next}`")
+                write!(
+                    f,
+                    "`{source}` has {elements}{at}, so the list has no element {next}"
+                )
             }
             ErrorDetail::NoInside => {
                 write!(f, "`{source}` is {found}{at}, so it has no `{next}`")

@@ -33,7 +33,7 @@ use std::fmt;
 /// let error = resolve::<serde_json::Value>(&plan.steps[1].action().unwrap().args, &scope).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "argument `to`: `inbox` has 0 elements at `/data`, so it has no `/data/0` (reference `inbox.data[0]`)"
+///     "argument `to`: `inbox` has 0 elements at `/data`, so the list has no element 0 (reference `inbox.data[0]`)"
 /// );
 /// assert_eq!(error.reached().unwrap().as_str(), "/data");
 /// # Ok::<(), serde_json::Error>(())

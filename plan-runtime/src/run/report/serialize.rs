@@ -83,6 +83,7 @@ impl Serialize for Attempt {
             "error",
             self.error.as_ref().map(ToString::to_string),
         )?;
+        entry(&mut map, "called", self.is_without_call().then_some(false))?;
         entry::<_, &Value>(&mut map, "arguments", self.arguments.as_ref())?;
         entry(&mut map, "changed", self.is_changed.then_some(true))?;
         if !self.inside.is_empty() {

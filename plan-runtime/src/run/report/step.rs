@@ -348,6 +348,11 @@ impl Attempt {
         self.number == 0
     }
 
+    /// Returns `true` if the run could not resolve the arguments, so that it made no call.
+    pub(super) fn is_without_call(&self) -> bool {
+        self.tool.is_some() && matches!(self.error, Some(StepError::Arguments(_)))
+    }
+
     pub(in crate::run) fn end(&mut self, at: Duration, error: Option<&StepError>) {
         self.ended = Some(at);
         self.error = error.cloned();

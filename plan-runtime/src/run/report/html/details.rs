@@ -6,6 +6,7 @@ use crate::error::Elements;
 use crate::print::MessageName;
 use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::{Html, Time};
+use serde_json::Value;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use std::time::Duration;
 const ATTEMPTS: usize = 200;
 /// The largest number of attempts that a printed page has in full. The print of a longer list has only the failures.
 const PRINTED: usize = 20;
+/// The largest number of printed lines of a value, as in the style sheet.
+const LINES: usize = 60;
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let dependents = page.plan.needs().reversed();
@@ -203,6 +206,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, open: Opti
             }
             p.text(format_args!(", {}", after(attempt.started)));
             match (attempt.ended, open) {
+                _ if attempt.is_without_call() => p.text(", no call"),
                 (Some(ended), _) => {
                     let took = Time(ended.saturating_sub(attempt.started));
                     p.text(format_args!(", took {took}"));
@@ -276,9 +280,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     match &step.attempts[..] {
         [attempt] if attempt.element.is_empty() => {
             if let Some(arguments) = &attempt.arguments {
-                html.tag("pre")
-                    .attr("tabindex", 0)
-                    .text(HtmlJson(arguments));
+                write_value(html, arguments);
             }
             write_change(html, attempt);
             write_inside(html, page, attempt);
@@ -287,7 +289,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     }
     if let Some(output) = &step.output {
         html.tag("p").attr("class", "hint").text("Output");
-        html.tag("pre").attr("tabindex", 0).text(HtmlJson(output));
+        write_value(html, output);
     }
 }
 
@@ -304,12 +306,12 @@ fn write_change(html: &mut Html, attempt: &Attempt) {
 fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     write_change(html, attempt);
     match (&attempt.arguments, page.report.recorded.arguments) {
-        (Some(arguments), _) => html
-            .tag("pre")
-            .attr("tabindex", 0)
-            .text(HtmlJson(arguments)),
+        (Some(arguments), _) => write_value(html, arguments),
         (None, true) if attempt.tool().is_some() => {
-            write_hint(html, "The run could not compute the arguments.");
+            write_hint(
+                html,
+                "The run could not compute the arguments, so it made no call.",
+            );
         }
         (None, true) => write_hint(
             html,
@@ -319,6 +321,21 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     }
 }
 
+/// Writes a value. Paper has the first lines of a long value.
+fn write_value(html: &mut Html, value: &Value) {
+    let text = HtmlJson(value).to_string();
+    let lines = text.lines().count();
+    if lines <= LINES {
+        return html.tag("pre").attr("tabindex", 0).text(text);
+    }
+    let pre = html.tag("pre").attr("class", "long").attr("tabindex", 0);
+    pre.text(text);
+    let hint = format!(
+        "The print has only the first {LINES} of {lines} lines. The report as JSON contains the value."
+    );
+    html.tag("p").attr("class", "hint rest").text(hint);
+}
+
 /// Writes the output of the step.
 fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     if report.started.is_none() {
@@ -326,7 +343,7 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     }
     html.tag("h3").text("Output");
     match (&report.output, page.report.recorded.outputs) {
-        (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(HtmlJson(output)),
+        (Some(output), _) => write_value(html, output),
         (None, true) => write_hint(html, "The step has no output."),
         (None, false) => html.markup(
             "<p class=\"hint\">The run did not record outputs. A programmer can record the outputs of later runs with <code>Run::capture_outputs(true)</code>.</p>",

@@ -207,29 +207,31 @@ impl Display for Tenths {
     }
 }
 
-/// Returns the kind of a step, in a word or two.
+/// Returns the kind of a step with its tools, such as `for ×3: email_send`.
 fn what(page: &Page<'_>, step: usize) -> String {
-    let report = &page.report.steps[step];
-    let tool = report
-        .tool()
-        .map_or_else(String::new, |tool| MessageName(tool).to_string());
-    let what = match &page.plan.steps[step].body {
-        Body::Action(_) if tool.is_empty() => "computes a value".into(),
-        Body::Action(_) => tool,
-        Body::If(_) => format!("if … {tool}"),
-        Body::Block(_) => "{ … }".into(),
-        Body::Loop(_) => "loop { … }".into(),
-        Body::Await(_) => "await".into(),
-        Body::For(_) => {
-            let calls = report.attempts.len();
-            format!("for … {tool} ×{calls}")
-        }
+    let (of, report) = (&page.plan.steps[step], &page.report.steps[step]);
+    let tools = of.actions().into_iter().filter_map(|it| it.tool.as_ref());
+    let mut tools: Vec<String> = tools.map(|it| MessageName(&it.name).to_string()).collect();
+    tools.dedup();
+    let tools = match (&of.body, tools.is_empty()) {
+        (Body::Await(_), _) => "waits for a value".to_owned(),
+        (_, true) => "computes a value".to_owned(),
+        _ => tools.join(", "),
     };
-    match page.plan.steps[step].role {
-        Role::Undo(of) => match page.plan.steps.get(of) {
-            Some(undone) => format!("undoes {}: {what}", MessageName(&undone.id)),
-            None => what,
+    let form = match &of.body {
+        Body::Action(_) | Body::Await(_) => String::new(),
+        Body::If(_) => "if: ".to_owned(),
+        Body::Block(_) => "block: ".to_owned(),
+        Body::Loop(_) => "loop: ".to_owned(),
+        Body::For(_) => match report.failed_elements() {
+            (_, 0) => "for each: ".to_owned(),
+            (_, elements) => format!("for ×{elements}: "),
         },
-        _ => what,
-    }
+    };
+    let role = match of.role {
+        Role::Undo(_) => "undo: ",
+        Role::Always => "at the end: ",
+        Role::Work => "",
+    };
+    format!("{role}{form}{tools}")
 }

@@ -352,7 +352,7 @@ impl Page<'_> {
         }
         header.markup(
             "<label class=\"find\"><span>Find steps</span><input type=\"search\" id=\"find\" autocomplete=\"off\" \
-             placeholder=\"a name, a tool or a status\"></label> <span id=\"found\" class=\"hint\" role=\"status\"></span>",
+             placeholder=\"name, tool or status\"></label> <span id=\"found\" class=\"hint\" role=\"status\"></span>",
         );
     }
 }

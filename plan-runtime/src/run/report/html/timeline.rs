@@ -107,7 +107,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     let pieces = pieces(report, ended);
     let (lanes, count) = lanes(&pieces);
     let took = took(report).unwrap_or_default();
-    let place = place(&took, (started, ended), &pieces, axis);
+    let place = place(&took, (started, ended), (report, &pieces), axis);
     // Hidden from screen readers, since the row contains this text.
     let track = row.tag("svg").attr("class", "track");
     let track = track.attr("aria-hidden", true).attr("width", "100%");
@@ -150,20 +150,22 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
 }
 
 /// Returns the class and the position of a step's duration: after its bar, before its bar, or in its bar if there is no room beside the bar. A bar
-/// with waits has none in it.
+/// with waits has none in it, and a bar of an attempt before a retry takes the room.
 fn place(
     took: &str,
     (started, ended): (Duration, Duration),
-    pieces: &[Piece],
+    (report, pieces): (&StepReport, &[Piece]),
     axis: &Axis,
 ) -> Option<(&'static str, Share, i32)> {
     let has_waits = |piece: &Piece| piece.class == "waits" || !piece.waits.is_empty();
     let (started, ended, whole) = (axis.at(started), axis.at(ended), axis.whole);
     let room = 20.0_f64.max(took.len() as f64 * LETTER);
     let (start, end) = (Share(started, whole), Share(ended, whole));
+    let earlier = report.earlier.iter().map(|((_, ended), _)| axis.at(*ended));
+    let earlier = Share(earlier.max().unwrap_or_default(), whole);
     if end.percent() <= 100.0 - room {
         Some(("took", end, 6))
-    } else if start.percent() >= room {
+    } else if start.percent() - earlier.percent() >= room {
         Some(("took before", start, -6))
     } else if pieces.iter().any(has_waits) {
         None
