@@ -476,7 +476,7 @@ fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
 fn wrong_arguments_make_no_call() {
     let local = json!({"reference": {"local": 0, "pointer": "/n"}});
     let body = json!({"tool": {"name": "act"}, "arguments": {"object": {"ms": local}}});
-    let all = json!({"id": "all", "for": {"pattern": "ms", "list": [{"n": 1}, {}], "body": body}, "policy": {"optional": "each"}});
+    let all = json!({"id": "all", "for": {"pattern": "ms", "list": [{"object": {"n": 1}}, {"object": {}}], "body": body}, "policy": {"optional": "each"}});
     let report = run(&plan(json!({"name": "calls", "steps": [all]})), true);
     let html = page("uncalled", &report);
     let calls = between(&html, "class=\"attempts\"", "</ol>");
@@ -499,8 +499,8 @@ fn wrong_arguments_make_no_call() {
 #[test]
 fn a_duration_is_beside_its_bar() {
     let (first, last) = (
-        step("first", json!({"ms": 90}), &[]),
-        step("last", json!({"ms": 30}), &["first"]),
+        step("first", json!({"ms": 300}), &[]),
+        step("last", json!({"ms": 10}), &["first"]),
     );
     let mut report = run(
         &plan(json!({"name": "late", "steps": [first, last]})),
@@ -512,7 +512,12 @@ fn a_duration_is_beside_its_bar() {
         between(timeline, "aria-label=\"last", "</a>").contains("took before")
     };
     assert!(is_before(&report));
-    report.add_earlier("last", Duration::ZERO..Duration::from_millis(80), true);
+    let started = report.step("last").unwrap().started().unwrap();
+    report.add_earlier(
+        "last",
+        Duration::ZERO..started - Duration::from_millis(1),
+        true,
+    );
     assert!(!is_before(&report));
 }
 

@@ -23,14 +23,20 @@ const tipsOf = (edges) => {
     return marker;
   }));
 };
+// Few programs know filters, so a shadow is a box below its box.
+const shadowOf = (box) => {
+  const shadow = box.cloneNode();
+  for (const [name, value] of Object.entries({ class: "shadow", x: Number(box.getAttribute("x")) + 3, y: Number(box.getAttribute("y")) + 3, fill: box.getAttribute("stroke"), "fill-opacity": 0.4, stroke: "none" })) shadow.setAttribute(name, value);
+  return shadow;
+};
 // The legend as rows of a picture, with their texts.
 const ROW = 20;
 const legendOf = (legend, x, y, { fontFamily, color }) => [...legend.querySelectorAll("li:not(.affected)")].map((item, nth) => {
-  const { borderTopColor, borderTopStyle, backgroundColor } = getComputedStyle(item, "::before");
+  const { borderTopColor, borderTopStyle, borderTopWidth, backgroundColor, boxShadow } = getComputedStyle(item, "::before");
   const middle = y + (nth + 0.5) * ROW;
   const stroke = { stroke: plain(borderTopColor), "stroke-width": 1.5, "stroke-dasharray": { dashed: "4 3", dotted: "1 3" }[borderTopStyle] ?? "none" };
-  const sample = item.classList.contains("line") ? make("path", { d: `M${x} ${middle}h22`, ...stroke }) : make("rect", { x: x + 4, y: middle - 6, width: 14, height: 12, rx: 3, fill: plain(backgroundColor), ...stroke });
-  return make("g", {}, sample, make("text", { x: x + 30, y: middle + 4, "font-family": fontFamily, "font-size": "12px", fill: color }, item.textContent));
+  const sample = item.classList.contains("line") ? make("path", { d: `M${x} ${middle}h22`, ...stroke }) : make("rect", { x: x + 4, y: middle - 6, width: 14, height: 12, rx: item.classList.contains("is-if") ? 6 : 3, fill: plain(backgroundColor), ...stroke, "stroke-width": parseFloat(borderTopWidth) });
+  return make("g", {}, ...(boxShadow === "none" ? [] : [shadowOf(sample)]), sample, make("text", { x: x + 30, y: middle + 4, "font-family": fontFamily, "font-size": "12px", fill: color }, item.textContent));
 });
 const standalone = ({ svg, legend, place }, { x, y, width, height }, title) => {
   const made = svg.cloneNode(true);
@@ -40,9 +46,10 @@ const standalone = ({ svg, legend, place }, { x, y, width, height }, title) => {
   card.style.colorScheme = "light";
   for (const one of [made, ...made.querySelectorAll(":not(title, desc)")]) {
     const style = getComputedStyle(one);
-    for (const name of STYLES) one.setAttribute(name, plain(style.getPropertyValue(name)));
+    for (const name of STYLES) if (style.getPropertyValue(name) !== "auto") one.setAttribute(name, plain(style.getPropertyValue(name)));
     for (const name of ["tabindex", "aria-pressed", "style"]) one.removeAttribute(name);
   }
+  for (const box of made.querySelectorAll(":is(.is-for, .is-loop) .box")) box.before(shadowOf(box));
   const rows = legendOf(legend, x + 12, y + height, getComputedStyle(legend));
   const size = { x, y, width: Math.max(width, 320), height: height + (rows.length ? rows.length * ROW + 12 : 0) };
   const paper = make("rect", { ...size, fill: getComputedStyle(card).backgroundColor });

@@ -79,12 +79,7 @@ export const showLive = (picture) => {
     live.rows = new Map();
     place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "moments", "aria-hidden": "true" }), h("p", { class: "hint idle" }), h("ul", { class: "rows" }), h("p", { class: "hint" })));
   }
-  place.querySelector(".ticks").replaceChildren(...ticks(scale.span).map((at) => {
-    const tick = h("span", { class: at > scale.span * 0.8 ? "late" : "" }, took(at).replace(/\.0+(?= )| 0 (s|min)$/, ""));
-    if (tick.className) tick.style.right = `${(1 - at / scale.span) * 100}%`;
-    else tick.style.left = `${(at / scale.span) * 100}%`;
-    return tick;
-  }));
+  drawTicks(place.querySelector(".ticks"), scale.span);
   drawMoments(place.querySelector(".moments"), scale);
   say(place.querySelector(".idle"), gaps.length ? `The axis leaves out ${took(gaps.reduce((sum, [start, end]) => sum + end - start, 0))} without an attempt of this timeline.` : "");
   const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
@@ -119,6 +114,23 @@ const axisOf = (from, to, earlier, paths) => {
   const at = (time) => time - from - gaps.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(Math.max(time, start), end) - start - rest), 0);
   return { at, gaps };
 };
+// A tick has no label where the label would be over the label before.
+const LETTER = 7;
+const drawTicks = (place, span) => {
+  let taken = 0;
+  place.replaceChildren(...ticks(span).map((at) => {
+    const label = took(at).replace(/\.0+(?= )| 0 (s|min)$/, "");
+    const [isLate, width, start] = [at > span * 0.8, label.length * LETTER + 8, (at / span) * (place.clientWidth || 400)];
+    const isMute = (isLate ? start - width : start) < taken;
+    if (!isMute) taken = isLate ? start : start + width;
+    const tick = h("span", { class: [isLate && "late", isMute && "mute"].filter(Boolean).join(" ") }, label);
+    if (isLate) tick.style.right = `${(1 - at / span) * 100}%`;
+    else tick.style.left = `${(at / span) * 100}%`;
+    return tick;
+  }));
+};
+// The width of the axis decides about its labels.
+new ResizeObserver(() => live.changed()).observe($("timeline"));
 // The times at which people have cancelled, resumed and retried the run, and at which the server started again. The list above the steps tells who has done so.
 const SIGNS_OF = { cancel: "◌ cancelled", resume: "▸ resumed", retry: "▸ retried", restart: "▸ server restarted" };
 const drawMoments = (place, { at: shown, span }) => {

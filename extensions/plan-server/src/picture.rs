@@ -92,10 +92,13 @@ pub(crate) fn svg(name: &str, steps: &[StepView]) -> Option<String> {
                 node.inside(|node| {
                     let (x, y) = (middle.0 - wide / 2.0, middle.1 - high / 2.0);
                     node.tag("title").text(step.spoken());
-                    for (class, wide, round) in [("box", wide, 7), ("mark", 6.0, 3)] {
+                    // The box of a condition has round corners.
+                    let inset = if step.form == "if" { 10.0 } else { 0.0 };
+                    for (class, wide, round, inset) in [("box", wide, 7, 0.0), ("mark", 6.0, 3, inset)] {
                         let rect = node.tag("rect").attr("class", class);
-                        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y));
-                        rect.attr("width", wide).attr("height", high).attr("rx", round).empty();
+                        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y + inset));
+                        let rect = rect.attr("width", wide).attr("height", high - 2.0 * inset);
+                        rect.attr("rx", round).empty();
                     }
                     for (class, down, text) in [("id", 18.5, &*step.path), ("what", 34.5, &*step.what())] {
                         let element = node.tag("text").attr("class", class);

@@ -1,7 +1,7 @@
 // Many runs, many calls and many questions: order, counts, selections, pages and keys.
 
 import assert from "node:assert/strict";
-import { SHAPES, axe, begin, close, looks, open, press, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, axe, begin, close, downloads, looks, open, press, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const HOUR = 3_600_000;
 const run = (id, more) => ({ id, plan: "mail", state: "done", began: new Date(Date.now() - HOUR).toISOString(), ended: new Date(Date.now() - HOUR + 5000).toISOString(), inputs: {}, error: null, questions: [], waits: [], undone: [], decisions: [], earlier: [], events: [], steps: [], svg: null,
@@ -245,6 +245,11 @@ await test("the number of elements in the graph", () => stubbed({}, async (stub)
   const page = await open(stub.url, { at: "#/runs/r0001" });
   await says(page, "#live .node .what", "for ×300: send_mail");
   assert.equal(await page.$eval("#live .node", (it) => it.getAttribute("aria-label")), "sent: for ×300: send_mail: completed");
+  // The shadows of the graph and of its legend are in the file.
+  const saved = downloads(page);
+  await press(page, "Save as SVG", "#live");
+  assert.equal((await saved.file("graph-mail-r0001.svg")).match(/class="shadow"/g)?.length, 2);
+  saved.remove();
   assert.deepEqual(await axe(page), []);
   await close(page);
 }));

@@ -335,6 +335,7 @@ await test("the server, a step without a call", () => served(async (server) => {
   await page.waitForSelector("#report-dialog[open] iframe");
   const rows = await page.$$eval("#report-dialog .bar-of button", (all) => new Set(all.map((it) => Math.round(it.getBoundingClientRect().top))).size);
   assert.equal(rows, 2);
+  assert.ok(await page.$eval("#report-dialog", (it) => it.scrollWidth <= it.clientWidth));
   const frame = await (await page.$("#report-frame iframe")).contentFrame();
   await frame.waitForSelector("#find");
   // The whole placeholder is visible.
