@@ -216,7 +216,7 @@ fn line(text: Option<&str>, most: usize) -> Option<String> {
     (!text.is_empty()).then(|| Line(text).to_string())
 }
 
-/// The answers to the questions of all runs, the times of the questions and retries, the attempts before retries, the names of runs, and the starts of the server. All are stored like effects: a full file replaces the old file.
+/// The answers to the questions of all runs, the times of the questions and retries, the attempts before retries, and the names of runs. A further file has the starts of the server. All are stored like effects: a full file replaces the old file.
 pub(crate) struct Decisions {
     answers: Mutex<Effects>,
     asked: Mutex<Effects>,
