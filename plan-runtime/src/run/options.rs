@@ -1,24 +1,21 @@
 //! The options of a run.
 
+use super::admission::{Permits, Throttle};
 use super::context::{Allowance, CallContext, Permissions};
-use super::durable::{Durable, Target};
+use super::durable::{Durable, Target, Undone};
 use super::engine::Engine;
-use super::lasting::Undone;
 use super::limits::Limits;
-use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::permits::Permits;
 use super::report::Keeps;
 use super::shared::SharedRun;
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
+use super::watch::Observers;
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -59,7 +56,7 @@ pub(super) struct Options<'a> {
     pub(super) permissions: Permissions,
     /// The content of the report.
     pub(super) keeps: Keeps,
-    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) observers: Observers,
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
     pub(super) id: Option<String>,
@@ -97,7 +94,7 @@ impl Default for Options<'_> {
             among: None,
             permissions: Permissions::default(),
             keeps: Keeps::default(),
-            observers: Vec::new(),
+            observers: Observers::default(),
             timer: None,
             seed: None,
             id: None,
@@ -117,7 +114,7 @@ impl Default for Options<'_> {
 impl Options<'_> {
     /// Takes the options that the plans inside an outermost run share with the run.
     pub(super) fn share(&mut self) -> SharedRun {
-        let (durable, observers) = (self.durable.take(), std::mem::take(&mut self.observers));
+        let durable = self.durable.take();
         let before = durable.as_ref().and_then(|it| it.undone_before());
         let timer = self.timer.take();
         SharedRun {
@@ -126,8 +123,7 @@ impl Options<'_> {
             seed: self.seed,
             on_failure: self.on_failure,
             concurrency: self.concurrency,
-            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
-            observers,
+            observers: Arc::new(std::mem::take(&mut self.observers)),
             inbox: self.signals.get().map(Receiver::inbox),
             permits: Permits::new(self.concurrency),
             questions: Throttle::new().concurrency("*", MOST_QUESTIONS),

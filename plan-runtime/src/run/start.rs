@@ -15,7 +15,7 @@ use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
     from_json, resolve, resolve_json, settle, take,
 };
-use crate::{Call, Result, Tool};
+use crate::{Call, Error, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -315,6 +315,46 @@ impl Request<'_> {
     pub fn unknown<'x>(self) -> Started<'x> {
         Started::Ended(Err(StepError::Unknown))
     }
+
+    /// Calls a tool when the call is first polled, since the journal or a throttle may not allow the call yet. A tool may be unable to move to
+    /// another thread, so the future keeps the arguments as JSON.
+    #[cold]
+    fn call_later<'x, T, A>(self, app: &'x A) -> Started<'x>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized + Sync,
+    {
+        let (tool, arguments) = match self.read::<T>() {
+            Ok(Some(read)) => read,
+            Ok(None) => return self.unknown(),
+            Err(error) => return Started::Ended(Err(error)),
+        };
+        match tool.plan_on(app) {
+            Ok(plan) => {
+                let plan = plan.settled(&arguments).keeping(self.keep);
+                return Started::Plan(plan, self.context(true));
+            }
+            Err(tool) => drop_quietly(tool),
+        }
+        if T::USES_CONTEXT {
+            return self.in_context::<T, _>(move |context| {
+                later(arguments, move |tool: T| tool.call_in(app, context))
+            });
+        }
+        let (keep, room) = self.kept();
+        let call = later(arguments, move |tool| T::call(tool, app));
+        Started::Running(once(Storing::<T, _>::new(call, keep, room)))
+    }
+}
+
+/// Calls a tool with these arguments. The run has already made the tool from these arguments once.
+async fn later<T, F>(arguments: Value, call: impl FnOnce(T) -> F) -> Result<T::Output>
+where
+    T: Tool,
+    F: Future<Output = Result<T::Output>>,
+{
+    let called = from_json::<T>(&arguments).map(call);
+    called.map_err(Error::permanent)?.await
 }
 
 /// A plan that a step calls, before the plan starts. It runs like a block: the enclosing plan may end it, and undo it after it has succeeded. The

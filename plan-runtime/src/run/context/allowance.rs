@@ -1,9 +1,8 @@
 //! The limits of a run, and the amounts that the run has used.
 
+use super::super::admission::{Throttle, allows};
 use super::super::catch::locked;
 use super::super::limits::Limits;
-use super::super::names::allows;
-use super::super::throttle::Throttle;
 use super::gate::AnyGate;
 use crate::Plan;
 use crate::error::{Cause, StepError};

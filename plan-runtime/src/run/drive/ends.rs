@@ -1,12 +1,12 @@
 //! The ends of calls, waits and timers; waits for values from outside, and the time limits of steps.
 
 use super::super::StepError;
+use super::super::admission::LONGEST_CLOSED;
 use super::super::clock::Clock;
 use super::super::engine::EngineFuture;
 use super::super::report::WaitReason;
 use super::super::signals::{Sent, Waiting};
 use super::super::start::StepResult;
-use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
 use super::recording::CallRecords;
 use super::scene::Scene;

@@ -3,15 +3,14 @@
 //! Rust code may return another result after a crash. So a run with a journal or an engine records each result as a *decision*, and a resumed run uses the record.
 //! On an engine, the run evaluates Rust code only after the engine has stored all earlier decisions.
 
-use super::super::admission::may_run;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::deciding::Keeper;
+use super::super::limits::bytes_of_scope;
 use super::super::start::{CalledPlan, MadeOutput};
-use super::super::trace::Span;
-use super::super::weights::of_scope;
+use super::super::watch::Span;
 use super::super::{StepError, making, recorded};
-use super::admission::late;
+use super::admission::{late, may_run};
 use super::answers::Answering;
 use super::convert::ifs_around;
 use super::failures::not_started;
@@ -153,7 +152,7 @@ impl<'x> Answering<'_, 'x> {
         });
         let made = made.and_then(|made| made.map_err(StepError::arguments));
         let mut inputs = made.map_err(|error| late(error, limit))?;
-        let bytes = bytes.saturating_add(of_scope(&block.plan));
+        let bytes = bytes.saturating_add(bytes_of_scope(&block.plan));
         if !self.0.values.held.has_room(bytes) {
             return Err(self.0.values.held.full());
         }

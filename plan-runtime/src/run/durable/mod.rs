@@ -38,11 +38,10 @@ pub(crate) use history::Segment;
 pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
 pub(crate) use plans::{ENTERED, PLANS};
-pub(crate) use record::read_inputs;
+pub(crate) use record::{RUN, Undone, read_inputs};
 pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
 use super::hash::StableHasher;
-use super::lasting::Undone;
 use super::signals::Inbox;
 use super::timer::TimerFuture;
 use crate::Plan;
