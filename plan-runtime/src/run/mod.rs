@@ -28,7 +28,7 @@
 // | `options.rs`, `limits.rs`, `on_failure.rs` | the options of a run: limits, the effect of a failure |
 // | `begin.rs`, `polling.rs`, `nesting.rs` | a run from its first poll to its end: its journal or its engine, the checks before the first step, nested runs |
 // | `start.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, with tools, requests and futures |
-// | `shared.rs`, `slots.rs` | the state that inner plans share, the tasks to poll |
+// | `shared.rs`, `slots.rs`, `last_waker.rs` | the state that inner plans share, the tasks to poll, the waker of a run |
 // | `making.rs` | values from templates |
 // | `recorded.rs`, `answered.rs`, `deciding.rs` | records of plans, of the answers of gates and of decisions of Rust code |
 // | `submission.rs`, `messages.rs` | submitted runs; messages to runs |
@@ -51,6 +51,7 @@ pub(crate) mod durable;
 mod elsewhere;
 mod engine;
 mod hash;
+pub(crate) mod last_waker;
 mod limits;
 mod making;
 mod messages;
@@ -280,7 +281,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     #[track_caller]
     pub fn concurrency(self, limit: usize) -> Self {
-        self.configure(|options| options.concurrency = limit.max(1))
+        self.configure(|options| options.concurrency = Some(limit.max(1)))
     }
 
     /// Sets the effect of a failed step on other steps. The default is [`Stop`](OnFailure::Stop).
@@ -378,7 +379,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     #[track_caller]
     pub fn grace_period(self, grace: Duration) -> Self {
-        self.configure(|options| options.stop.grace = grace)
+        self.configure(|options| options.stop.grace = Some(grace))
     }
 
     /// Stores the arguments of each call in the [report](Run::with_report), where [`StepReport::arguments`] and

@@ -247,7 +247,7 @@ impl Scene<'_> {
     /// Ends the run if a plan in a call has exceeded a limit of the run.
     #[cold]
     pub(super) fn look_at_limits(&mut self, cx: &Context<'_>) {
-        self.allowance.wake(cx.waker());
+        self.allowance.waker.set(cx.waker());
         if !self.stops.is_exceeded()
             && let Some(place) = self.allowance.exceeded().cloned()
         {
@@ -309,6 +309,18 @@ impl Scene<'_> {
         };
         let make = || self.context_of(&owner.at, owner.times);
         Some(owner.context.get_or_init(make))
+    }
+
+    /// Returns the path of the steps around a scope, before the name of a step.
+    pub(super) fn path_around(&self, scope: ScopeId) -> String {
+        let outer = self.outer(scope);
+        outer.map_or_else(String::new, |outer| outer.path() + ".")
+    }
+
+    /// Returns the path of a step, or of an element of the step.
+    pub(super) fn path_of(&self, of: &Site) -> String {
+        let (around, id) = (self.path_around(of.scope), &self.values.step_of(of).id);
+        format!("{around}{id}{}", Elements(&self.element(of)))
     }
 
     /// Returns the context of a call.
@@ -464,6 +476,19 @@ impl<'x> Starting<'x> {
         let of = scene.of(call, place);
         let (action, number) = scene.values.action(&of)?;
         Some(Self { of, action, number })
+    }
+
+    /// Starts the action with the code of its plan.
+    pub(super) fn start(
+        &self,
+        values: &Values<'x>,
+        request: Request<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> Started<'x> {
+        match values.own(self.of.scope) {
+            None => host.start(self.number, request),
+            Some(own) => (own.start)(self.number, request),
+        }
     }
 
     /// Returns `true` if the action is no call, and Rust code makes its value.

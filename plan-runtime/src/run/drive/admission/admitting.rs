@@ -438,9 +438,8 @@ impl Admitting<'_, '_> {
             let Role::Undo(undone) = it.plan.steps[step].role else {
                 return None;
             };
-            let outer = self.scene.outer(scope).map(|outer| outer.path() + ".");
             let is_allowed = it.allowed.contains(&undone);
-            is_allowed.then(|| outer.unwrap_or_default() + &it.plan.steps[undone].id)
+            is_allowed.then(|| self.scene.path_around(scope) + &it.plan.steps[undone].id)
         })
     }
 

@@ -259,10 +259,7 @@ impl<'x> Starting<'x> {
                 keep: Values::keep(at, of.step),
                 ..Request::new(resolving, self.action)
             };
-            let mut start = || match scene.values.own(of.scope) {
-                None => host.start(self.number, request),
-                Some(own) => (own.start)(self.number, request),
-            };
+            let mut start = || self.start(&scene.values, request, host);
             match way.span {
                 None => start(),
                 Some(span) => span.around(start),

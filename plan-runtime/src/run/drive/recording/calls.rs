@@ -16,7 +16,6 @@ use super::super::scene::{Host, Scene, Starting};
 use super::super::task::{Site, Ticket};
 use super::super::tasks::Tasks;
 use super::{EndNotes, Keys};
-use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
 use crate::resolve::{StoredValue, resolve};
@@ -347,10 +346,7 @@ fn misfit<'x>(
             mode: Mode::Recorded(value),
             ..Request::new(&scope, it.action)
         };
-        match scene.values.own(it.of.scope) {
-            None => host.start(it.number, request),
-            Some(own) => (own.start)(it.number, request),
-        }
+        it.start(&scene.values, request, host)
     };
     match started {
         Started::Ended(Err(error)) => Some(match scene.values.hushed(&it.of, error) {
@@ -362,13 +358,8 @@ fn misfit<'x>(
 }
 
 fn misfits(scene: &Scene<'_>, it: &Starting<'_>, why: String) -> JournalError {
-    let outer = scene.outer(it.of.scope);
-    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-    let id = &scene.values.step_of(&it.of).id;
-    let element = scene.element(&it.of);
-    let element = Elements(&element);
     JournalError::Misfit {
-        what: format!("the recorded output of step `{prefix}{id}{element}`"),
+        what: format!("the recorded output of step `{}`", scene.path_of(&it.of)),
         why,
     }
 }
