@@ -39,6 +39,7 @@ pub(super) use convert::Find;
 pub(super) use driver::Driver;
 pub(super) use failures::not_started;
 
+use super::begin::hushed_inputs;
 use super::catch::catch;
 use super::clock::Clock;
 use super::context::{CallContext, Held};
@@ -60,7 +61,7 @@ use crate::resolve::{ResolveError, StoredValue};
 use admission::{Admission, allowance, may_run};
 use failures::Errors;
 use scene::{Host, Scene};
-use scope_values::{ScopeValues, hushed_inputs, secrecy_of};
+use scope_values::{ScopeValues, secrecy_of};
 use serde_json::Value;
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -357,6 +357,9 @@ impl Scene<'_> {
             computes: self.computes_inputs(step),
             secrets: it.secrets(number).cloned(),
         });
+        let keeps = self.watch.as_ref().map(|watch| watch.keeps);
+        let keeps = keeps.filter(|keeps| keeps.report);
+        let inside = keeps.map(|keeps| Inside::new(&self.allowance, keeps));
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
@@ -384,23 +387,10 @@ impl Scene<'_> {
             called,
             is_last,
             outer,
-            inside: self.inside_call(),
+            inside: inside.map(Arc::new),
             state: CallState::default(),
             elsewhere: None,
         })
-    }
-
-    /// Returns `true` if the report shows the outputs of steps, in which case steps pass JSON on.
-    pub(super) fn captures_outputs(&self) -> bool {
-        let watch = self.watch.as_ref();
-        watch.is_some_and(|watch| watch.keeps.outputs)
-    }
-
-    /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
-    fn inside_call(&self) -> Option<Arc<Inside>> {
-        let keeps = self.watch.as_ref()?.keeps;
-        let inside = || Inside::new(&self.allowance, keeps);
-        keeps.report.then(|| Arc::new(inside()))
     }
 
     /// Returns how often a step, or the step that it undoes, was undone. For an always step, returns the number of
