@@ -26,3 +26,30 @@ impl LastWaker {
         last.into_iter().for_each(Waker::wake);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LastWaker;
+    use std::sync::Arc;
+    use std::task::{Wake, Waker};
+
+    struct WakesInDrop(Arc<LastWaker>);
+
+    impl Wake for WakesInDrop {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for WakesInDrop {
+        fn drop(&mut self) {
+            self.0.wake();
+        }
+    }
+
+    #[test]
+    fn the_destructor_of_a_waker_may_wake() {
+        let last = Arc::new(LastWaker::default());
+        last.set(&Waker::from(Arc::new(WakesInDrop(Arc::clone(&last)))));
+        last.set(Waker::noop());
+        last.wake();
+    }
+}
