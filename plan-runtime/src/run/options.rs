@@ -96,7 +96,7 @@ impl Options<'_> {
             seed: self.seed,
             on_failure: self.on_failure,
             concurrency,
-            observers: Arc::new(std::mem::take(&mut self.observers)),
+            observers: std::mem::take(&mut self.observers),
             inbox: self.signals.get().map(Receiver::inbox),
             permits: Permits::new(concurrency),
             questions: Throttle::new().concurrency("*", MOST_QUESTIONS),

@@ -21,7 +21,7 @@ pub(super) struct SharedRun {
     pub(super) on_failure: OnFailure,
     /// The maximum number of concurrent calls.
     pub(super) concurrency: usize,
-    pub(super) observers: Arc<Observers>,
+    pub(super) observers: Observers,
     /// The values for the steps, if a handle can send values.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) permits: Permits,

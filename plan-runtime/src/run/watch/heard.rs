@@ -8,7 +8,6 @@ use super::observe::{Observer, Observers, StepRef};
 use super::trace::{self, Span};
 use crate::machine::ScopeId;
 use crate::plan::ToolInfo;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Notifies the subscriber of `tracing`. The subscriber may panic, and so may the errors of tools that it writes.
@@ -47,19 +46,12 @@ pub(in crate::run) fn is_heard(observers: &Observers) -> bool {
 
 /// The observers of a run, and the subscriber of `tracing`.
 pub(in crate::run) struct Listeners {
-    pub(super) observers: Arc<Observers>,
+    pub(super) observers: Observers,
     /// `true` if an observer or a subscriber listens.
     pub(super) is_heard: bool,
 }
 
 impl Listeners {
-    pub(super) fn new(observers: &Arc<Observers>) -> Self {
-        Self {
-            observers: Arc::clone(observers),
-            is_heard: is_heard(observers),
-        }
-    }
-
     /// Checks for listeners, since subscribers of `tracing` may change while the run waits.
     pub(in crate::run) fn look(&mut self) {
         self.is_heard = is_heard(&self.observers);

@@ -88,18 +88,21 @@ pub(super) struct Around {
 impl<'x> Watch<'x> {
     /// Returns a watch of a run with listeners or a report.
     pub(super) fn new(
-        observers: &Arc<Observers>,
+        observers: &Observers,
         keeps: Keeps,
         around: impl FnOnce() -> Around,
         (timer, start): (&Arc<dyn Timer>, Instant),
     ) -> Option<Box<Self>> {
-        let listeners = Listeners::new(observers);
-        (keeps.report || listeners.is_heard).then(|| {
+        let is_heard = is_heard(observers);
+        (keeps.report || is_heard).then(|| {
             Box::new(Self {
                 keeps,
                 around: around(),
                 logs: Logs::default(),
-                listeners,
+                listeners: Listeners {
+                    observers: observers.clone(),
+                    is_heard,
+                },
                 exceeded: None,
                 has_reported: false,
                 shows_running: false,

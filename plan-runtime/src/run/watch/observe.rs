@@ -153,26 +153,35 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 }
 
 /// The observers of a run. An observer that panics is not notified again.
-#[derive(Default)]
-pub(in crate::run) struct Observers(Vec<(Box<dyn Observer>, AtomicBool)>);
+#[derive(Clone, Default)]
+pub(in crate::run) struct Observers(Vec<Arc<OneObserver<dyn Observer>>>);
+
+struct OneObserver<O: ?Sized> {
+    has_panicked: AtomicBool,
+    observer: O,
+}
 
 impl Observers {
     pub(in crate::run) fn add(&mut self, observer: impl Observer + 'static) {
-        self.0.push((Box::new(observer), AtomicBool::new(false)));
+        self.0.push(Arc::new(OneObserver {
+            has_panicked: AtomicBool::new(false),
+            observer,
+        }));
     }
 
     /// Returns `true` if any observer has not panicked.
     #[inline]
     pub(in crate::run) fn listen(&self) -> bool {
         let has_panicked = |one: &AtomicBool| one.load(Ordering::Relaxed);
-        !self.0.iter().all(|(_, panicked)| has_panicked(panicked))
+        !self.0.iter().all(|one| has_panicked(&one.has_panicked))
     }
 
     /// Notifies all observers.
     #[inline]
     pub(super) fn tell(&self, tell: impl Fn(&dyn Observer)) {
-        for (observer, panicked) in &self.0 {
-            if !panicked.load(Ordering::Relaxed) && catch(|| tell(&**observer)).is_err() {
+        for one in &self.0 {
+            let panicked = &one.has_panicked;
+            if !panicked.load(Ordering::Relaxed) && catch(|| tell(&one.observer)).is_err() {
                 panicked.store(true, Ordering::Relaxed);
             }
         }
