@@ -71,7 +71,8 @@ pub(super) struct Watch<'x> {
     has_reported: bool,
     /// `true` if the report shows steps that run.
     shows_running: bool,
-    timer: Arc<dyn Timer>,
+    /// The timer of a run inside a call.
+    timer: Option<Arc<dyn Timer>>,
     start: Instant,
 }
 
@@ -95,9 +96,9 @@ impl<'x> Watch<'x> {
     ) -> Option<Box<Self>> {
         let is_heard = is_heard(observers);
         (keeps.report || is_heard).then(|| {
+            let around = around();
             Box::new(Self {
                 keeps,
-                around: around(),
                 logs: Logs::default(),
                 listeners: Listeners {
                     observers: observers.clone(),
@@ -106,7 +107,8 @@ impl<'x> Watch<'x> {
                 exceeded: None,
                 has_reported: false,
                 shows_running: false,
-                timer: Arc::clone(timer),
+                timer: around.inside.as_ref().map(|_| Arc::clone(timer)),
+                around,
                 start,
             })
         })

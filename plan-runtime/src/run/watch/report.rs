@@ -6,6 +6,7 @@ use super::super::report::{Report, Status, StepReport, critical};
 use super::Watch;
 use super::log::{ScopeLog, StepLog, Within};
 use crate::plan::Step;
+use crate::resolve::drop_quietly;
 use std::time::Duration;
 
 impl Watch<'_> {
@@ -92,13 +93,14 @@ impl Watch<'_> {
 impl Drop for Watch<'_> {
     /// Records the report of a dropped run in the enclosing call as well.
     fn drop(&mut self) {
-        if self.around.inside.is_some() {
-            // The timer may panic.
+        if let Some(timer) = self.timer.take() {
+            // The timer may panic, and so may its destructor.
             let _ = catch(|| {
-                let now = self.timer.now();
+                let now = timer.now();
                 let now = now.saturating_duration_since(self.start);
                 self.report(now, false)
             });
+            drop_quietly(timer);
         }
     }
 }
