@@ -57,6 +57,7 @@ mod executable;
 mod graph;
 mod handing;
 mod inner_plan;
+#[macro_use]
 pub(crate) mod json;
 mod lazy;
 mod masked;

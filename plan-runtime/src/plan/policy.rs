@@ -53,6 +53,25 @@ pub struct Policy {
     pub(crate) named: Vec<(Amount, RustText)>,
 }
 
+objects! {
+    /// The members of a policy in plan JSON.
+    names {
+        ATTEMPTS = "attempts",
+        BACKOFF = "backoff",
+        MAX = "max",
+        JITTER = "jitter",
+        TIMEOUT = "timeout",
+        DEADLINE = "deadline",
+        OPTIONAL = "optional",
+        CATCH = "catch",
+        FALLBACK = "fallback",
+        CONCURRENCY = "concurrency",
+        AT_MOST = "at_most",
+        EVERY = "every",
+        COLLECT = "collect",
+    }
+}
+
 /// A number or a time of a [`Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -87,6 +106,20 @@ impl Amount {
         Self::AtMost,
         Self::Every,
     ];
+
+    /// Returns the name of the member in plan JSON.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Attempts => names::ATTEMPTS,
+            Self::Backoff => names::BACKOFF,
+            Self::Max => names::MAX,
+            Self::Timeout => names::TIMEOUT,
+            Self::Deadline => names::DEADLINE,
+            Self::Concurrency => names::CONCURRENCY,
+            Self::AtMost => names::AT_MOST,
+            Self::Every => names::EVERY,
+        }
+    }
 }
 
 /// The failures that null replaces.
@@ -263,32 +296,44 @@ impl Policy {
 
     /// Returns `true` for a policy that equals [`Policy::DEFAULT`].
     pub(crate) fn is_default(&self) -> bool {
+        self.given.is_empty() && self.members().iter().all(|(_, is_set)| !is_set)
+    }
+
+    /// Returns the members in plan JSON, each with `true` if the field differs from [`Policy::DEFAULT`].
+    pub(crate) fn members(&self) -> [(&'static str, bool); names::ALL.len()] {
         let Self {
             attempts,
             backoff,
             max,
             jitter,
-            timeout: None,
-            deadline: None,
-            optional: Optional::No,
-            catch: Catch::No,
-            fallback: None,
-            concurrency: None,
-            at_most: None,
-            every: None,
-            collect: false,
-            given,
+            timeout,
+            deadline,
+            optional,
+            catch,
+            fallback,
+            concurrency,
+            at_most,
+            every,
+            collect,
+            given: _,
             named: _,
-        } = self
-        else {
-            return false;
-        };
+        } = self;
         let default = Self::DEFAULT;
-        given.is_empty()
-            && *attempts == default.attempts
-            && *backoff == default.backoff
-            && *max == default.max
-            && *jitter == default.jitter
+        [
+            (names::ATTEMPTS, *attempts != default.attempts),
+            (names::BACKOFF, *backoff != default.backoff),
+            (names::MAX, *max != default.max),
+            (names::JITTER, *jitter != default.jitter),
+            (names::TIMEOUT, timeout.is_some()),
+            (names::DEADLINE, deadline.is_some()),
+            (names::OPTIONAL, *optional != Optional::No),
+            (names::CATCH, *catch != Catch::No),
+            (names::FALLBACK, fallback.is_some()),
+            (names::CONCURRENCY, concurrency.is_some()),
+            (names::AT_MOST, at_most.is_some()),
+            (names::EVERY, every.is_some()),
+            (names::COLLECT, *collect),
+        ]
     }
 
     /// Returns the longest wait after the attempt with this number, counted from 1.

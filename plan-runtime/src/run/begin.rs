@@ -124,12 +124,19 @@ pub(super) fn recordable(
             .collect::<Result<Vec<Value>, _>>()
             .map_err(Cause::Inputs)
     });
-    let values = values.map_err(|cause| match cause {
+    Ok(Inputs {
+        values: hushed_inputs(values, has_secrets)?,
+        has_secrets,
+    })
+}
+
+/// Returns the inputs of a plan, or an error without the values in it if the plan has secrets.
+pub(super) fn hushed_inputs<T>(
+    inputs: Result<Vec<T>, Cause>,
+    has_secrets: bool,
+) -> Result<Vec<T>, Cause> {
+    inputs.map_err(|cause| match cause {
         Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
         cause => cause,
-    });
-    Ok(Inputs {
-        values: values?,
-        has_secrets,
     })
 }

@@ -2,10 +2,9 @@
 
 use super::StepError;
 use super::catch::catch;
-use super::context::CallContext;
+use super::context::{CallContext, LastingPaths};
 use super::deciding::Keeper;
 use super::engine::{Engine, EngineCall, EngineFuture};
-use super::lasting::LastingPaths;
 use crate::resolve::{MemoryBudget, StoredValue};
 use serde_json::Value;
 use serde_json::value::to_raw_value;

@@ -19,7 +19,7 @@ impl Request<'_> {
         self,
         engine: &Arc<dyn Engine>,
         app: &'x A,
-    ) -> Started<'x>
+    ) -> Result<Started<'x>, StepError>
     where
         T: Call<A> + 'x,
         A: ?Sized,
@@ -30,33 +30,22 @@ impl Request<'_> {
             captured: None,
             ..self
         };
-        let made = arguments_on(&**engine, has_code, &context, &mut || {
+        let arguments = arguments_on(&**engine, has_code, &context, &mut || {
             // This check makes wrong arguments an error of the arguments, wherever the tool runs.
             match request.read::<T>()? {
                 Some((_, arguments)) => Ok(arguments),
                 None => Err(StepError::Unknown),
             }
-        });
-        let arguments = match made {
-            Ok(arguments) => arguments,
-            Err(error) => return Started::Ended(Err(error)),
-        };
-        let tool = match from_json::<T>(&arguments) {
-            Ok(tool) => tool,
-            Err(error) => {
-                let error = serde::de::Error::custom(error);
-                return Started::Ended(Err(StepError::arguments(error)));
-            }
-        };
-        if let Err(error) = self.capture(&tool) {
-            return Started::Ended(Err(error));
-        }
+        })?;
+        let tool = from_json::<T>(&arguments)
+            .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
+        self.capture(&tool)?;
         let tool = match tool.plan_on(app) {
             Ok(plan) => {
                 let plan = plan.settled(&arguments).keeping(self.keep);
-                return Started::Plan(plan, context);
+                return Ok(Started::Plan(plan, context));
             }
-            Err(tool) if T::WAITS => return self.call_in_context(tool, app),
+            Err(tool) if T::WAITS => return Ok(self.call_in_context(tool, app)),
             Err(tool) => tool,
         };
         drop_quietly(tool);
@@ -70,12 +59,10 @@ impl Request<'_> {
         engine: &Arc<dyn Engine>,
         call: (&str, &Value),
         context: &CallContext,
-        fits: fn(&Value) -> std::result::Result<(), serde_json::Error>,
-    ) -> Started<'x> {
-        match call_on(&**engine, call, context, fits, self.scope.room()) {
-            Ok(future) => Started::Running(once(future)),
-            Err(error) => Started::Ended(Err(error)),
-        }
+        fits: fn(&Value) -> Result<(), serde_json::Error>,
+    ) -> Result<Started<'x>, StepError> {
+        let future = call_on(&**engine, call, context, fits, self.scope.room())?;
+        Ok(Started::Running(once(future)))
     }
 
     /// Computes a value for a run on an engine, which remembers it if Rust code makes it.

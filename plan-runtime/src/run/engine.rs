@@ -1,7 +1,6 @@
 //! Runs whose calls an engine makes, on this machine or others.
 
-use super::durable::{Recorded, decode, encode_call};
-use super::lasting::Undone;
+use super::durable::{Recorded, Undone, decode, encode_call};
 use super::timer::Timer;
 use crate::error::{Cause, StepError};
 use crate::journal::JournalError;

@@ -1,5 +1,6 @@
 //! Limits on the calls, the values, the memory and the time of a run.
 
+use crate::Plan;
 use crate::plan::Executable;
 use std::time::Duration;
 
@@ -152,4 +153,18 @@ impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
     }
+}
+
+/// The bytes of a call with its attempts, of a block and of a wait, in steps that are more than a single call.
+pub(super) const CALL_BYTES: usize = 408;
+
+/// The bytes of a list without its elements.
+pub(super) const LIST_BYTES: usize = 128;
+
+/// The bytes of each output in a list.
+pub(super) const ELEMENT_BYTES: usize = 32;
+
+/// Returns the bytes of a block or a called plan without its values.
+pub(super) fn bytes_of_scope(plan: &Plan) -> usize {
+    plan.steps.len().saturating_mul(128).saturating_add(1_720)
 }

@@ -25,15 +25,15 @@
 //
 // | files | contents |
 // |---|---|
-// | `options.rs`, `limits.rs`, `names.rs`, `on_failure.rs` | the options of a run: limits, patterns for the names of allowed tools, the effect of a failure |
-// | `begin.rs`, `admission.rs`, `polling.rs`, `nesting.rs` | a run from its first poll to its end: its journal or its engine, the checks before the first step, nested runs |
-// | `start.rs`, `held.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, calls that begin later, with tools, requests and futures |
-// | `shared.rs`, `permits.rs`, `throttle.rs`, `slots.rs` | the state and the permits that inner plans share, throttles, the tasks to poll |
-// | `making.rs`, `weights.rs` | values from templates; the bytes of the parts of a run |
-// | `recorded.rs`, `answered.rs`, `deciding.rs`, `lasting.rs` | records of plans, of the answers of gates and of decisions of Rust code; idempotency keys |
+// | `options.rs`, `limits.rs`, `on_failure.rs` | the options of a run: limits, the effect of a failure |
+// | `begin.rs`, `polling.rs`, `nesting.rs` | a run from its first poll to its end: its journal or its engine, the checks before the first step, nested runs |
+// | `start.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, with tools, requests and futures |
+// | `shared.rs`, `slots.rs`, `last_waker.rs` | the state that inner plans share, the tasks to poll, the waker of a run |
+// | `making.rs` | values from templates |
+// | `recorded.rs`, `answered.rs`, `deciding.rs` | records of plans, of the answers of gates and of decisions of Rust code |
 // | `submission.rs`, `messages.rs` | submitted runs; messages to runs |
 // | `engine.rs`, `calling.rs`, `elsewhere.rs`, `perform.rs` | engines: the trait, requests to the engine, calls of a run on an engine, the execution of a call in a worker |
-// | `observe.rs`, `trace.rs`, `progress.rs`, `view.rs` | observers, `tracing`, progress bars, handles for servers |
+// | `view.rs` | handles for servers |
 // | `mock.rs`, `answer.rs` | the application for tests |
 // | `clock.rs`, `catch.rs`, `hash.rs`, `one_thread.rs` | the time of a run, panics as errors, a hash that is equal in every build, values that stay on their thread |
 
@@ -51,24 +51,18 @@ pub(crate) mod durable;
 mod elsewhere;
 mod engine;
 mod hash;
-mod held;
-pub(crate) mod lasting;
+pub(crate) mod last_waker;
 mod limits;
 mod making;
 mod messages;
 mod mock;
-mod names;
 mod nesting;
-mod observe;
 mod on_failure;
 mod one_thread;
 mod options;
 #[cfg(feature = "dynamic")]
 mod perform;
-mod permits;
 mod polling;
-#[cfg(feature = "progress")]
-mod progress;
 mod recorded;
 pub(crate) mod report;
 mod request;
@@ -78,17 +72,15 @@ mod slots;
 pub(crate) mod start;
 pub(crate) mod storing;
 mod submission;
-mod throttle;
 mod timer;
 pub(crate) mod tool;
-mod trace;
 #[cfg(feature = "dynamic")]
 mod view;
 mod watch;
-mod weights;
 
 pub(crate) use crate::error::RunError;
 pub use crate::error::{FailedStep, RunErrorKind, StepError};
+pub use admission::Throttle;
 // rustdoc loses the aliases of an item in a private module, and keeps those of its re-export.
 #[doc(alias = "approve")]
 pub use context::Gate;
@@ -96,23 +88,22 @@ pub use context::{CallContext, CallRecord, Decision, PendingCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
-pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
 pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
-#[cfg(feature = "progress")]
-pub use progress::Progress;
 pub(crate) use report::Report;
 pub use report::{Attempt, Status, StepReport, Totals, WaitReason, WaitReport};
 pub use signals::{SignalError, Signals};
 #[doc(hidden)]
 pub use submission::submit;
 pub use submission::{Submission, Submit};
-pub use throttle::Throttle;
 pub use timer::{ManualTimer, ThreadTimer, Timer, TimerFuture};
 #[doc(hidden)]
 pub use tool::OnMock;
+#[cfg(feature = "progress")]
+pub use watch::Progress;
+pub use watch::{Observer, StepRef};
 
-pub(crate) use names::allows;
+pub(crate) use admission::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::journal::SharedJournal;
@@ -290,7 +281,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     #[track_caller]
     pub fn concurrency(self, limit: usize) -> Self {
-        self.configure(|options| options.concurrency = limit.max(1))
+        self.configure(|options| options.concurrency = Some(limit.max(1)))
     }
 
     /// Sets the effect of a failed step on other steps. The default is [`Stop`](OnFailure::Stop).
@@ -388,7 +379,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     #[track_caller]
     pub fn grace_period(self, grace: Duration) -> Self {
-        self.configure(|options| options.stop.grace = grace)
+        self.configure(|options| options.stop.grace = Some(grace))
     }
 
     /// Stores the arguments of each call in the [report](Run::with_report), where [`StepReport::arguments`] and
@@ -554,7 +545,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     #[track_caller]
     pub fn observe(self, observer: impl Observer + 'static) -> Self {
-        self.configure(|options| options.observers.push(Arc::new(observer)))
+        self.configure(|options| options.observers.add(observer))
     }
 
     /// Sets the source of time. The default is [`ThreadTimer`].

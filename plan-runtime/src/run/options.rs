@@ -1,24 +1,21 @@
 //! The options of a run.
 
+use super::admission::{Permits, Throttle};
 use super::context::{Allowance, CallContext, Permissions};
-use super::durable::{Durable, Target};
+use super::durable::{Durable, Target, Undone};
 use super::engine::Engine;
-use super::lasting::Undone;
 use super::limits::Limits;
-use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::permits::Permits;
 use super::report::Keeps;
 use super::shared::SharedRun;
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
+use super::watch::Observers;
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -41,15 +38,18 @@ pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;
 pub(super) type Cancel<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// The causes that end a run before its time.
+#[derive(Default)]
 pub(super) struct StopOptions<'a> {
     pub(super) deadline: Option<Duration>,
-    /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline.
-    pub(super) grace: Duration,
+    /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline, unless it is [`DEFAULT_GRACE`].
+    pub(super) grace: Option<Duration>,
     pub(super) cancel: Option<Cancel<'a>>,
 }
 
+#[derive(Default)]
 pub(super) struct Options<'a> {
-    pub(super) concurrency: usize,
+    /// The maximum number of concurrent calls, unless it is [`DEFAULT_CONCURRENCY`].
+    pub(super) concurrency: Option<usize>,
     pub(super) on_failure: OnFailure,
     pub(super) stop: StopOptions<'a>,
     /// The limits of the run. `None` for the default limits of the plan.
@@ -59,7 +59,7 @@ pub(super) struct Options<'a> {
     pub(super) permissions: Permissions,
     /// The content of the report.
     pub(super) keeps: Keeps,
-    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) observers: Observers,
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
     pub(super) id: Option<String>,
@@ -83,53 +83,22 @@ pub(super) struct Options<'a> {
     pub(super) undone: Undone,
 }
 
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Self {
-            concurrency: DEFAULT_CONCURRENCY,
-            on_failure: OnFailure::default(),
-            stop: StopOptions {
-                deadline: None,
-                grace: DEFAULT_GRACE,
-                cancel: None,
-            },
-            limits: None,
-            among: None,
-            permissions: Permissions::default(),
-            keeps: Keeps::default(),
-            observers: Vec::new(),
-            timer: None,
-            seed: None,
-            id: None,
-            secrecy: None,
-            signals: OnceLock::new(),
-            outer: None,
-            hands_over: false,
-            target: None,
-            durable: None,
-            engine: None,
-            find: None,
-            undone: Undone::new(),
-        }
-    }
-}
-
 impl Options<'_> {
     /// Takes the options that the plans inside an outermost run share with the run.
     pub(super) fn share(&mut self) -> SharedRun {
-        let (durable, observers) = (self.durable.take(), std::mem::take(&mut self.observers));
+        let durable = self.durable.take();
         let before = durable.as_ref().and_then(|it| it.undone_before());
         let timer = self.timer.take();
+        let concurrency = self.concurrency.unwrap_or(DEFAULT_CONCURRENCY);
         SharedRun {
             id: self.id.take().map_or_else(OnceLock::new, OnceLock::from),
             timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
             seed: self.seed,
             on_failure: self.on_failure,
-            concurrency: self.concurrency,
-            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
-            observers,
+            concurrency,
+            observers: std::mem::take(&mut self.observers),
             inbox: self.signals.get().map(Receiver::inbox),
-            permits: Permits::new(self.concurrency),
+            permits: Permits::new(concurrency),
             questions: Throttle::new().concurrency("*", MOST_QUESTIONS),
             durable,
             engine: self.engine.take(),

@@ -1,13 +1,14 @@
 //! Execution of one call for an engine, in a worker. The run of the call is on another machine.
 
+use super::admission::{Throttle, Turn};
 use super::catch::catch;
-use super::context::{Allowance, CallContext, CallPlace, CallState, Elsewhere, Permissions};
+use super::context::{
+    Allowance, CallContext, CallPlace, CallState, Elsewhere, LastingPaths, Permissions,
+};
 use super::engine::{CallOutcome, EngineCall};
-use super::lasting::LastingPaths;
 use super::limits::Limits;
 use super::options::Options;
 use super::start::{Request, Started, StepFuture, StepResult};
-use super::throttle::{Throttle, Turn};
 use super::timer::{ThreadTimer, Timer, before};
 use super::{Run, StepError};
 use crate::plan::{Action, Plan, Reference, Source};

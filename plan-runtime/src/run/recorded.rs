@@ -55,35 +55,27 @@ pub(super) fn inputs(
         return inputs;
     };
     let key = outer.key_inside(None) + INPUTS;
-    match durable.find(&key) {
+    let error = match durable.find(&key) {
         // The run has ended.
-        Err(()) => inputs,
-        Ok(Some(found)) => {
-            let known = durable::read_values(&found.body).map_err(|error| error.to_string());
-            let known = known.and_then(|known| {
-                if known.len() == inputs.len() {
-                    Ok(known.into_iter().map(StoredValue::json).collect())
-                } else {
-                    Err(format!("it has {} inputs", known.len()))
-                }
-            });
-            known.unwrap_or_else(|error| {
-                durable.fail(unusable(&key, error));
-                inputs
-            })
-        }
-        Ok(None) => {
-            let values: Result<Vec<&Value>, _> = inputs.iter().map(StoredValue::as_json).collect();
-            // A value without JSON fails in the step that uses the value.
-            if let Ok(values) = values {
-                match serde_json::to_string(&values) {
-                    Ok(body) => durable.note(key, body),
-                    Err(error) => durable.fail(unusable(&key, error)),
-                }
+        Err(()) => return inputs,
+        Ok(Some(found)) => match durable::read_values(&found.body) {
+            Ok(known) if known.len() == inputs.len() => {
+                return known.into_iter().map(StoredValue::json).collect();
             }
-            inputs
+            Ok(known) => format!("it has {} inputs", known.len()),
+            Err(error) => error.to_string(),
+        },
+        Ok(None) => {
+            // A value without JSON fails in the step that uses the value.
+            let values = inputs.iter().map(|input| input.as_json().cloned());
+            if let Ok(values) = values.collect() {
+                durable.note(key, Value::Array(values).to_string());
+            }
+            return inputs;
         }
-    }
+    };
+    durable.fail(unusable(&key, error));
+    inputs
 }
 
 /// Returns the error of a record that cannot be read or written.

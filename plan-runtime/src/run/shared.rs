@@ -1,18 +1,15 @@
 //! The state that a run shares with the plans inside it.
 
-use super::catch::{catch, locked};
-use super::durable::{Durable, of_element, secrets_in_journal};
+use super::admission::{Permits, Throttle};
+use super::catch::locked;
+use super::durable::{Durable, RUN, Undone, of_element, secrets_in_journal};
 use super::engine::{Engine, secrets_on_engine};
-use super::lasting::{RUN, Undone};
-use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::permits::Permits;
 use super::signals::Inbox;
-use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
+use super::watch::Observers;
 use crate::error::Cause;
 use crate::resolve::drop_quietly;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -24,7 +21,7 @@ pub(super) struct SharedRun {
     pub(super) on_failure: OnFailure,
     /// The maximum number of concurrent calls.
     pub(super) concurrency: usize,
-    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) observers: Observers,
     /// The values for the steps, if a handle can send values.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) permits: Permits,
@@ -34,8 +31,6 @@ pub(super) struct SharedRun {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// `true` for each observer that has panicked, and is not notified again.
-    pub(super) panicked: Vec<AtomicBool>,
     /// The counts of undone steps from before the last retry of the run, and the number of retries. The retry has removed the records of these undo
     /// steps.
     pub(super) before: Undone,
@@ -120,31 +115,12 @@ impl SharedRun {
             locked(&self.undone).extend(undone);
         }
     }
-
-    /// Returns `true` if any observer has not panicked.
-    #[inline]
-    pub(super) fn is_observed(&self) -> bool {
-        let has_panicked = |one: &AtomicBool| one.load(Ordering::Relaxed);
-        !self.panicked.iter().all(has_panicked)
-    }
-
-    /// Notifies all observers.
-    #[inline]
-    pub(super) fn tell(&self, tell: impl Fn(&dyn Observer)) {
-        for (observer, panicked) in self.observers.iter().zip(&self.panicked) {
-            if !panicked.load(Ordering::Relaxed) && catch(|| tell(&**observer)).is_err() {
-                panicked.store(true, Ordering::Relaxed);
-            }
-        }
-    }
 }
 
 impl Drop for SharedRun {
-    /// Drops each value of a foreign type separately, so that a panic in one destructor does not skip another
-    /// destructor.
+    /// Drops the timer separately, so that a panic in its destructor does not skip another destructor.
     fn drop(&mut self) {
         let timer: Arc<dyn Timer> = Arc::new(ThreadTimer);
         drop_quietly(std::mem::replace(&mut self.timer, timer));
-        self.observers.drain(..).for_each(drop_quietly);
     }
 }

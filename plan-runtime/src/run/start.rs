@@ -15,7 +15,7 @@ use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
     from_json, resolve, resolve_json, settle, take,
 };
-use crate::{Call, Result, Tool};
+use crate::{Call, Error, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -95,6 +95,12 @@ pub enum Started<'x> {
     Asks(Option<Box<PendingCall>>),
 }
 
+impl Started<'_> {
+    pub(crate) fn failed(error: StepError) -> Self {
+        Self::Ended(Err(error))
+    }
+}
+
 /// A check of a call's output.
 #[cfg(feature = "jsonschema")]
 type CheckOutput<'c> = dyn Fn(&Value) -> Result<(), ResolveError> + Send + Sync + 'c;
@@ -170,10 +176,7 @@ impl Request<'_> {
             undoes: None,
             undone_by: Vec::new(),
         });
-        match call {
-            Ok(call) => Started::Asks(Some(Box::new(call))),
-            Err(error) => Started::Ended(Err(error)),
-        }
+        call.map_or_else(Started::failed, |call| Started::Asks(Some(Box::new(call))))
     }
 
     /// Calls a tool. Its arguments are resolved immediately, and its output is stored when the call ends.
@@ -185,19 +188,22 @@ impl Request<'_> {
         match self.mode {
             Mode::Recorded(output) => return fits::<T::Output>(output),
             Mode::Question if T::PLAN.is_some() => return Started::Asks(None),
-            Mode::Elsewhere(engine) => return self.call_elsewhere::<T, A>(engine, app),
-            Mode::Later => return self.call_later::<T, A>(app),
+            Mode::Elsewhere(engine) => {
+                let started = self.call_elsewhere::<T, A>(engine, app);
+                return started.unwrap_or_else(Started::failed);
+            }
+            Mode::Later => return self.call_later::<T, A>(app).unwrap_or_else(Started::failed),
             Mode::Call | Mode::Question => {}
         }
         let tool: T = match self.arguments() {
             Ok(tool) => tool,
-            Err(error) => return Started::Ended(Err(error)),
+            Err(error) => return Started::failed(error),
         };
         if let Mode::Question = self.mode {
             return self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY);
         }
         if let Err(error) = self.capture(&tool) {
-            return Started::Ended(Err(error));
+            return Started::failed(error);
         }
         let tool = match tool.plan_on(app) {
             Ok(plan) => {
@@ -247,33 +253,29 @@ impl Request<'_> {
         (name, description, is_read_only): (&str, &str, bool),
         check: impl FnOnce(&Value) -> Vec<String>,
         call: impl FnOnce(Value) -> F,
-    ) -> Started<'x>
+    ) -> Result<Started<'x>, StepError>
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        let made = match self.mode {
-            Mode::Recorded(output) => return fits::<Value>(output),
+        let arguments = match self.mode {
+            Mode::Recorded(output) => return Ok(fits::<Value>(output)),
             Mode::Elsewhere(engine) => {
                 let has_code = self.action.args.has_code();
                 let make = &mut || self.arguments_as_json();
                 arguments_on(&**engine, has_code, &self.context(false), make)
             }
             Mode::Call | Mode::Later | Mode::Question => self.arguments_as_json(),
-        };
-        let arguments = match made {
-            Ok(arguments) => arguments,
-            Err(error) => return Started::Ended(Err(error)),
-        };
+        }?;
         if let Some(captured) = self.captured {
             captured.set(Some(arguments.clone()));
         }
         let mistakes = check(&arguments);
         if !mistakes.is_empty() {
             let error = serde::de::Error::custom(mistakes.join("; "));
-            return Started::Ended(Err(StepError::arguments(error)));
+            return Err(StepError::arguments(error));
         }
         match self.mode {
-            Mode::Question => return self.question(name, description, is_read_only),
+            Mode::Question => return Ok(self.question(name, description, is_read_only)),
             Mode::Elsewhere(engine) => {
                 let context = self.context(false);
                 return self.have_called(engine, (name, &arguments), &context, |_| Ok(()));
@@ -282,10 +284,10 @@ impl Request<'_> {
         }
         let room = self.scope.room();
         let output = call(arguments);
-        Started::Running(once(async move {
+        Ok(Started::Running(once(async move {
             let output = output.await.map_err(StepError::tool)?;
             StoredValue::made(output, room).map_err(StepError::output)
-        }))
+        })))
     }
 
     /// Computes a value; no tool is called.
@@ -313,8 +315,46 @@ impl Request<'_> {
 
     /// Returns the failure of a step that nothing can run.
     pub fn unknown<'x>(self) -> Started<'x> {
-        Started::Ended(Err(StepError::Unknown))
+        Started::failed(StepError::Unknown)
     }
+
+    /// Calls a tool when the call is first polled, since the journal or a throttle may not allow the call yet. A tool may be unable to move to
+    /// another thread, so the future keeps the arguments as JSON.
+    #[cold]
+    fn call_later<'x, T, A>(self, app: &'x A) -> Result<Started<'x>, StepError>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized + Sync,
+    {
+        let (tool, arguments) = self.read::<T>()?.ok_or(StepError::Unknown)?;
+        match tool.plan_on(app) {
+            Ok(plan) => {
+                let plan = plan.settled(&arguments).keeping(self.keep);
+                return Ok(Started::Plan(plan, self.context(true)));
+            }
+            Err(tool) => drop_quietly(tool),
+        }
+        if T::USES_CONTEXT {
+            return Ok(self.in_context::<T, _>(move |context| {
+                later(arguments, move |tool: T| tool.call_in(app, context))
+            }));
+        }
+        let (keep, room) = self.kept();
+        let call = later(arguments, move |tool| T::call(tool, app));
+        Ok(Started::Running(once(Storing::<T, _>::new(
+            call, keep, room,
+        ))))
+    }
+}
+
+/// Calls a tool with these arguments. The run has already made the tool from these arguments once.
+async fn later<T, F>(arguments: Value, call: impl FnOnce(T) -> F) -> Result<T::Output>
+where
+    T: Tool,
+    F: Future<Output = Result<T::Output>>,
+{
+    let called = from_json::<T>(&arguments).map(call);
+    called.map_err(Error::permanent)?.await
 }
 
 /// A plan that a step calls, before the plan starts. It runs like a block: the enclosing plan may end it, and undo it after it has succeeded. The

@@ -2,7 +2,7 @@
 
 use super::StepError;
 use super::request::Request;
-use super::trace::Span;
+use super::watch::Span;
 use crate::plan::Keep;
 use crate::resolve::{HandOver, MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};

@@ -3,6 +3,7 @@
 use super::context::Allowance;
 use super::durable::{Durable, Target};
 use super::polling::failed_end;
+use super::timer::yield_now;
 use super::{Cause, Report, Run, RunError, Stage};
 use crate::error::Interrupt;
 use crate::journal::Journal;
@@ -101,7 +102,7 @@ impl<App: ?Sized> Run<'_, App, Value> {
                     return Err(error);
                 }
                 // A long run is replayed in many polls, and other tasks have their turn between them.
-                Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => step_back().await,
+                Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => yield_now().await,
                 Poll::Ready(_) | Poll::Pending => break,
             }
         }
@@ -123,19 +124,6 @@ impl<App: ?Sized> Run<'_, App, Value> {
             RunError::new(&crate::Plan::new(id), Cause::Unfit(why), Vec::new())
         })
     }
-}
-
-/// Lets the executor poll other tasks.
-async fn step_back() {
-    let mut is_second = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut is_second, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Returns `true` if an error is about the start of a run, or about the records of a run.

@@ -17,7 +17,7 @@ use crate::run::durable::{
     ADMITTED, BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS,
     Released, Segment, UNDONE, read_records,
 };
-use crate::run::lasting::{RUN, Undone};
+use crate::run::durable::{RUN, Undone};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

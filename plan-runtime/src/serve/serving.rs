@@ -3,6 +3,7 @@
 use super::Server;
 use crate::journal::spi::{Answer, Notified};
 use crate::journal::{JournalError, RunSummary, Store};
+use crate::run::last_waker::LastWaker;
 use crate::run::{Following, Run, RunError, ThreadTimer, Timer, TimerFuture, Together};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -10,8 +11,8 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ pub struct Serve<'a, J, App: ?Sized> {
     set: Option<Arc<Set<App>>>,
     cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     due: DueRuns<'a>,
-    root: Arc<ServerWaker>,
+    root: Arc<LastWaker>,
     loaded: Vec<Loaded<'a>>,
     /// The number of times that this future has refused a run in a row.
     refusals: HashMap<String, u32>,
@@ -360,7 +361,7 @@ struct Loaded<'a> {
 /// A waker with a flag for a run that must be polled.
 struct RunWaker {
     is_woken: AtomicBool,
-    root: Arc<ServerWaker>,
+    root: Arc<LastWaker>,
 }
 
 impl Wake for RunWaker {
@@ -371,28 +372,6 @@ impl Wake for RunWaker {
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_woken.swap(true, Ordering::AcqRel) {
             self.root.wake();
-        }
-    }
-}
-
-/// The waker of the server, which polls the runs.
-#[derive(Default)]
-struct ServerWaker(Mutex<Option<Waker>>);
-
-impl ServerWaker {
-    fn set(&self, waker: &Waker) {
-        let mut root = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = root.replace(waker.clone());
-        drop(root);
-        drop(old);
-    }
-
-    fn wake(&self) {
-        let root = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waker = root.clone();
-        drop(root);
-        if let Some(waker) = waker {
-            waker.wake();
         }
     }
 }

@@ -137,11 +137,9 @@ impl<App: ?Sized> Implementation<App> {
             Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
                 let about = (&*contract.name, &*contract.description, contract.read_only);
-                request.call_json(
-                    about,
-                    |it| mismatches(contract, contracts, it),
-                    |arguments| call(app, arguments),
-                )
+                let check = |it: &Value| mismatches(contract, contracts, it);
+                let started = request.call_json(about, check, |arguments| call(app, arguments));
+                started.unwrap_or_else(Started::failed)
             }
         }
     }

@@ -329,15 +329,33 @@ impl Policy {
         &self,
         written: &mut dyn FnMut(Amount, Option<String>) -> Option<String>,
     ) -> Vec<String> {
+        // Without `..`, a new field is an error here.
+        let Self {
+            attempts,
+            backoff,
+            max,
+            jitter,
+            timeout,
+            deadline,
+            optional,
+            catch,
+            fallback: _,
+            concurrency,
+            at_most,
+            every,
+            collect,
+            given: _,
+            named: _,
+        } = self;
         let default = Self::DEFAULT;
         let text = |duration: Duration| format!("\"{}\"", humantime::format_duration(duration));
         let wait = |wait: Duration, default: Duration| (wait != default).then(|| text(wait));
         let waits = [
-            written(Amount::Backoff, wait(self.backoff, default.backoff)),
-            written(Amount::Max, wait(self.max, default.max)),
+            written(Amount::Backoff, wait(*backoff, default.backoff)),
+            written(Amount::Max, wait(*max, default.max)),
         ];
         // The waits of a single attempt are data as well.
-        let has_retry = self.attempts > 1 || !self.jitter || waits.iter().any(Option::is_some);
+        let has_retry = *attempts > 1 || !jitter || waits.iter().any(Option::is_some);
         let [backoff, max] = waits;
         let each = |is_each| {
             if is_each {
@@ -348,33 +366,38 @@ impl Policy {
         };
         policy_attributes(|attribute, amount| match amount {
             None => match attribute {
-                StepAttribute::Retry => (!self.jitter).then(|| "false".to_owned()),
-                StepAttribute::Collect => self.collect.then(String::new),
+                StepAttribute::Retry => (!jitter).then(|| "false".to_owned()),
+                StepAttribute::Collect => collect.then(String::new),
                 StepAttribute::Optional => {
-                    (self.optional != Optional::No).then(|| each(self.optional == Optional::Each))
+                    (*optional != Optional::No).then(|| each(*optional == Optional::Each))
                 }
-                StepAttribute::Catch => {
-                    (self.catch != Catch::No).then(|| each(self.catch == Catch::Each))
-                }
-                _ => None,
+                StepAttribute::Catch => (*catch != Catch::No).then(|| each(*catch == Catch::Each)),
+                StepAttribute::After
+                | StepAttribute::Undo
+                | StepAttribute::Always
+                | StepAttribute::Timeout
+                | StepAttribute::Deadline
+                | StepAttribute::Fallback
+                | StepAttribute::Concurrency
+                | StepAttribute::AtMost => None,
             },
             Some(SharedAmount::Attempts) => {
-                let attempts = has_retry.then(|| self.attempts.max(1).to_string());
+                let attempts = has_retry.then(|| (*attempts).max(1).to_string());
                 written(Amount::Attempts, attempts)
             }
             Some(SharedAmount::Backoff) => backoff.clone(),
             Some(SharedAmount::Max) => max.clone(),
-            Some(SharedAmount::Timeout) => written(Amount::Timeout, self.timeout.map(text)),
-            Some(SharedAmount::Deadline) => written(Amount::Deadline, self.deadline.map(text)),
+            Some(SharedAmount::Timeout) => written(Amount::Timeout, timeout.map(text)),
+            Some(SharedAmount::Deadline) => written(Amount::Deadline, deadline.map(text)),
             Some(SharedAmount::Concurrency) => {
-                let limit = self.concurrency.map(|limit| limit.to_string());
+                let limit = concurrency.map(|limit| limit.to_string());
                 written(Amount::Concurrency, limit)
             }
             Some(SharedAmount::AtMost) => {
-                let rounds = self.at_most.map(|rounds| rounds.to_string());
+                let rounds = at_most.map(|rounds| rounds.to_string());
                 written(Amount::AtMost, rounds)
             }
-            Some(SharedAmount::Every) => written(Amount::Every, self.every.map(text)),
+            Some(SharedAmount::Every) => written(Amount::Every, every.map(text)),
         })
     }
 }

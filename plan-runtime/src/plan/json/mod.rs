@@ -2,7 +2,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | `names.rs` | the names of all members, for writers and readers |
+//! | `names.rs` | the names of the members, for writers and readers; `policy.rs` beside this folder has the names of policies |
 //! | `view.rs` | the JSON of templates and paths, independent of their form in Rust |
 //! | `write/` | the serializers |
 //! | `text.rs` | the JSON text behind a deserializer |
@@ -12,6 +12,7 @@
 //! The reader is in `dynamic/dialects/plan_json/`, which exists even without the feature `dynamic`.
 
 mod equal;
+#[macro_use]
 pub(crate) mod names;
 mod no_effect;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The names of the members of plan JSON, which the writer and the reader share.
 
-use crate::plan::{Amount, Test};
+use crate::plan::Test;
+
+pub(crate) use crate::plan::policy::names as policy;
 
 macro_rules! objects {
     ($($(#[doc = $doc:literal])+ $object:ident { $($name:ident = $text:literal),+ $(,)? })+) => {
@@ -110,23 +112,6 @@ objects! {
         TAIL = "tail",
         VALUE = "value",
         WHILE = "while",
-    }
-
-    /// The members for failures and time.
-    policy {
-        ATTEMPTS = "attempts",
-        BACKOFF = "backoff",
-        MAX = "max",
-        JITTER = "jitter",
-        TIMEOUT = "timeout",
-        DEADLINE = "deadline",
-        OPTIONAL = "optional",
-        CATCH = "catch",
-        FALLBACK = "fallback",
-        CONCURRENCY = "concurrency",
-        AT_MOST = "at_most",
-        EVERY = "every",
-        COLLECT = "collect",
     }
 
     /// The values of `optional` in a policy.
@@ -270,22 +255,6 @@ impl Test {
             Self::Not(_) => template::NOT,
             Self::Compare(..) => template::COMPARE,
             Self::Ask(question, _) => question.name(),
-        }
-    }
-}
-
-impl Amount {
-    /// Returns the name of the member in plan JSON.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Attempts => policy::ATTEMPTS,
-            Self::Backoff => policy::BACKOFF,
-            Self::Max => policy::MAX,
-            Self::Timeout => policy::TIMEOUT,
-            Self::Deadline => policy::DEADLINE,
-            Self::Concurrency => policy::CONCURRENCY,
-            Self::AtMost => policy::AT_MOST,
-            Self::Every => policy::EVERY,
         }
     }
 }

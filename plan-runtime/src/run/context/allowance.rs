@@ -1,9 +1,8 @@
 //! The limits of a run, and the amounts that the run has used.
 
-use super::super::catch::locked;
+use super::super::admission::{Throttle, allows};
+use super::super::last_waker::LastWaker;
 use super::super::limits::Limits;
-use super::super::names::allows;
-use super::super::throttle::Throttle;
 use super::gate::AnyGate;
 use crate::Plan;
 use crate::error::{Cause, StepError};
@@ -14,8 +13,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::task::Waker;
+use std::sync::{Arc, OnceLock};
 
 /// The calls that a run may make.
 #[derive(Default)]
@@ -48,7 +46,7 @@ pub(in crate::run) struct Allowance {
     /// The exceeded limit, and its position.
     exceeded: OnceLock<Arc<str>>,
     /// The waker of the run of this allowance. An exceeded limit wakes the run.
-    waker: Mutex<Option<Waker>>,
+    pub(in crate::run) waker: LastWaker,
 }
 
 impl Allowance {
@@ -81,7 +79,7 @@ impl Allowance {
             attempts: AtomicUsize::new(0),
             elements: AtomicUsize::new(0),
             exceeded: OnceLock::new(),
-            waker: Mutex::default(),
+            waker: LastWaker::default(),
         })
     }
 
@@ -259,18 +257,7 @@ impl Allowance {
         let exceeded = chain().filter(|it| it.limits.has(limit)).last();
         let it = exceeded.or(chain().last()).unwrap_or(self);
         if it.exceeded.set(place.into()).is_ok() {
-            let waker = locked(&it.waker).take();
-            if let Some(waker) = waker {
-                waker.wake();
-            }
-        }
-    }
-
-    /// Sets the waker of the run. An exceeded limit wakes the run.
-    pub(in crate::run) fn wake(&self, waker: &Waker) {
-        let mut kept = locked(&self.waker);
-        if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
-            *kept = Some(waker.clone());
+            it.waker.wake();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The reports of the plans and blocks that ran inside a call.
 
 use super::super::report::{Keeps, Report};
+use super::super::watch::ReportsInside;
 use super::allowance::{Allowance, Held};
 use super::locked;
 use std::sync::{Arc, Mutex};
@@ -27,15 +28,16 @@ impl Inside {
             }),
         }
     }
+}
 
-    pub(in crate::run) fn keep(&self, report: Report) {
+impl ReportsInside for Inside {
+    fn keep(&self, report: Report) {
         let mut kept = locked(&self.kept);
         kept.held.add(report.bytes());
         kept.reports.push(report);
     }
 
-    /// Takes the reports, in the order of their creation.
-    pub(in crate::run) fn take(&self) -> Vec<Report> {
+    fn take(&self) -> Vec<Report> {
         std::mem::take(&mut locked(&self.kept).reports)
     }
 }

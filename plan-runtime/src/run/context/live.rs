@@ -1,8 +1,7 @@
 //! Calls that run: their ends, and the permits that they hold.
 
+use super::super::admission::{Applicant, Turn};
 use super::super::durable::Resting;
-use super::super::permits::Applicant;
-use super::super::throttle::Turn;
 use super::super::timer::{ThreadTimer, Timer};
 use super::{CallContext, locked};
 use std::collections::BTreeMap;

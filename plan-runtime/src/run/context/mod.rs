@@ -5,7 +5,6 @@ mod gate;
 mod inside;
 mod live;
 mod polled;
-mod record;
 
 pub(super) use allowance::{Allowance, Held, Permissions};
 pub(super) use gate::{AnyGate, Question};
@@ -13,16 +12,15 @@ pub use gate::{Decision, Gate, PendingCall};
 pub(super) use inside::Inside;
 pub(super) use live::{CallState, RunningCall};
 pub(super) use polled::{Blocked, Polled};
-pub use record::CallRecord;
 
 use super::catch::locked;
-use super::durable::{Segment, of_element};
+use super::durable::{Segment, Undone, decode, of_element};
 use super::hash::StableHasher;
-use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
 use super::signals::Signals;
 use crate::Plan;
 use crate::error::Elements;
+use crate::journal::spi::Claim;
 use crate::print::MessageName;
 use crate::resolve::StoredValue;
 use crate::shape::Secrets;
@@ -124,6 +122,32 @@ pub(super) struct PlanCall {
 pub(super) struct Elsewhere {
     pub(super) path: String,
     pub(super) lasting: LastingPaths,
+}
+
+/// The path of a call for idempotency keys. After the name of each part of the path comes the number of times that the part was undone.
+#[derive(Clone)]
+pub(super) struct LastingPaths {
+    /// A path that all attempts of the call share, and all attempts of the plans and blocks around the call.
+    pub(super) all: String,
+    /// A path for this attempt alone.
+    pub(super) this: String,
+}
+
+/// The position of the record at the end of a durable call, from [`CallContext::record`]. A journal can commit other data together with this record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// The claim of the run, an argument of [`append`](crate::journal::Journal::append).
+    pub claim: Claim,
+    /// The key of the record, an argument of [`append`](crate::journal::Journal::append).
+    pub key: String,
+}
+
+impl CallRecord {
+    /// Returns `true` if this body of the record contains the output of the call, and `false` for a failure.
+    pub fn has_output(body: &str) -> bool {
+        decode(body).is_ok_and(|recorded| recorded.result.is_ok())
+    }
 }
 
 impl CallContext {

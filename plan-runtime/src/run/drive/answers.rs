@@ -1,8 +1,8 @@
 //! The answers to the questions of the machine: conditions, lists, inputs and outputs of scopes, amounts, and values that replace failures.
 
 use super::super::StepError;
+use super::super::limits::{ELEMENT_BYTES, LIST_BYTES};
 use super::super::making::{self, bind};
-use super::super::weights::LIST;
 use super::admission::late;
 use super::convert;
 use super::recording::{EndNotes, Keys};
@@ -154,7 +154,9 @@ impl<'x> Answering<'_, 'x> {
         let read = |scope: &Scope<'_>| making::items(resolve(&each.list, scope)?, &each.list);
         let name = |_, number| format!("list{number}");
         let (items, bytes) = self.decide(of, &each.list, name, read)?;
-        let all = LIST.1.saturating_mul(items.len()).saturating_add(LIST.0);
+        let all = ELEMENT_BYTES
+            .saturating_mul(items.len())
+            .saturating_add(LIST_BYTES);
         let all = all.saturating_add(bytes);
         if !self.0.values.held.has_room(all) {
             return Err(self.0.values.held.full());

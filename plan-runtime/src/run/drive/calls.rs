@@ -3,13 +3,11 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::limits::bytes_of_scope;
 use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
 use super::super::storing::{CalledAgain, in_span, once};
-use super::super::trace::Span;
-use super::super::weights::of_scope;
-use super::admission::Admission;
-use super::admission::Way;
-use super::admitting::Admitting;
+use super::super::watch::Span;
+use super::admission::{Admission, Admitting, Way};
 use super::failures::not_started;
 use super::recording::Records;
 use super::scene::{Host, Scene, Starting};
@@ -170,9 +168,10 @@ impl<'x> Calls<'x> {
         }
         if let Some(records) = &mut self.records {
             let (scene, tasks) = (&mut self.scene, &mut self.tasks);
-            let admission = self.admission.as_deref();
+            let admission = self.admission.as_ref();
+            let question = admission.and_then(|admission| admission.question(&starting.of));
             let (calls, it) = (&mut records.calls, &starting);
-            match calls.replays(scene, tasks, admission, it, host) {
+            match calls.replays(scene, tasks, question, it, host) {
                 Ok(true) => return,
                 Ok(false) => {}
                 Err(error) => return self.call_failed(of, error),
@@ -186,9 +185,10 @@ impl<'x> Calls<'x> {
         let (scope, step) = (it.of.scope, it.of.step);
         let is_last = it.of.attempt() >= self.scene.values.policy(&it.of).attempts;
         let admission = self.admission.as_ref();
-        let shown = admission.and_then(|admission| admission.shown(&it.of));
+        let question = admission.and_then(|admission| admission.question(&it.of));
+        let shown = question.map(|it| &it.arguments);
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
-        let is_changed = admission.is_some_and(|admission| admission.is_changed(&it.of));
+        let is_changed = question.is_some_and(|it| it.is_changed);
         // An attempt after the first does not count as a call.
         let is_new = it.of.attempt() == 1 && !is_counted;
         if let Err(error) = self.scene.values.held.charge(it.action, is_new) {
@@ -311,7 +311,7 @@ impl<'x> Calls<'x> {
                     return;
                 }
                 drop(turn);
-                let bytes = bytes + of_scope(plan.executable.plan);
+                let bytes = bytes + bytes_of_scope(plan.executable.plan);
                 if !self.scene.values.held.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.held.full());
                 }

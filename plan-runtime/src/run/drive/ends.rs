@@ -1,18 +1,18 @@
 //! The ends of calls, waits and timers; waits for values from outside, and the time limits of steps.
 
 use super::super::StepError;
+use super::super::admission::LONGEST_CLOSED;
 use super::super::clock::Clock;
 use super::super::engine::EngineFuture;
 use super::super::report::WaitReason;
 use super::super::signals::{Sent, Waiting};
 use super::super::start::StepResult;
-use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
 use super::recording::CallRecords;
 use super::scene::Scene;
 use super::task::{Site, Ticket, Wait};
 use super::values::Values;
-use crate::error::{BlockPlace, Elements};
+use crate::error::BlockPlace;
 use crate::machine::{
     CallEnd, CallError, CallId, Event, Part, Pause, ScopeId, StepPlace, StepStatus,
 };
@@ -56,35 +56,28 @@ impl Calls<'_> {
     pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
         let (of, wait, ticket, bytes) = self.tasks.take(slot, &self.scene.values);
         self.scene.values.held.remove(bytes);
-        let (result, ticket) = match (result, &mut self.records) {
-            (Some(result), Some(records)) => {
-                let (scene, tasks) = (&mut self.scene, &mut self.tasks);
-                match records.calls.records(scene, tasks, of, result, ticket) {
-                    Some((result, ticket)) => (Some(result), ticket),
-                    None => return,
-                }
+        if let Some(result) = result {
+            if let Some((result, ticket)) = self.recorded(of, result, ticket) {
+                self.tasks.call_ended(Some(&ticket));
+                self.counted(of, result);
             }
-            (result, _) => (result, ticket),
-        };
-        if result.is_some() {
-            self.tasks.call_ended(Some(&ticket));
+            return;
         }
-        match (result, wait) {
-            (Some(result), _) => self.counted(of, result),
-            (None, Some(Wait::Admission(_))) => {
+        match wait {
+            Some(Wait::Admission(_)) => {
                 let admitting = self.admitting();
                 let ended = admitting.map(|mut admitting| admitting.has_waited(of.call));
                 if let Some(Err(error)) = ended {
                     self.call_failed(of, error);
                 }
             }
-            (None, Some(Wait::Received(received))) => self.received(of, received),
-            (None, _) if self.ends_limit(&of) => {}
-            (None, Some(Wait::Timer(_, pause))) if self.limits_call(&of, pause) => {
+            Some(Wait::Received(received)) => self.received(of, received),
+            _ if self.ends_limit(&of) => {}
+            Some(Wait::Timer(_, pause)) if self.limits_call(&of, pause) => {
                 self.late.push_back((of, pause));
             }
-            (None, Some(Wait::Timer(_, pause))) => self.fired(&of, pause),
-            (None, Some(Wait::Value(_)) | None) => {}
+            Some(Wait::Timer(_, pause)) => self.fired(&of, pause),
+            Some(Wait::Value(_)) | None => {}
         }
     }
 
@@ -178,12 +171,24 @@ impl Calls<'_> {
     /// Handles the end of a call.
     #[inline(never)]
     pub(super) fn called(&mut self, of: Site, result: StepResult) {
-        let Some(records) = &mut self.records else {
-            return self.counted(of, result);
-        };
-        let (scene, tasks, ticket) = (&mut self.scene, &mut self.tasks, Ticket::none());
-        if let Some((result, _)) = records.calls.records(scene, tasks, of, result, ticket) {
+        if let Some((result, _)) = self.recorded(of, result, Ticket::none()) {
             self.counted(of, result);
+        }
+    }
+
+    /// Returns the end of a call, unless the end counts at the turn of its record.
+    fn recorded(
+        &mut self,
+        of: Site,
+        result: StepResult,
+        ticket: Ticket,
+    ) -> Option<(StepResult, Ticket)> {
+        match &mut self.records {
+            None => Some((result, ticket)),
+            Some(records) => {
+                let (scene, tasks) = (&mut self.scene, &mut self.tasks);
+                records.calls.records(scene, tasks, of, result, ticket)
+            }
         }
     }
 
@@ -353,9 +358,7 @@ fn path_of_wait(scene: &Scene<'_>, of: &Site) -> Option<String> {
     if step.role != Role::Work || is_last {
         return None;
     }
-    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-    let element = scene.element(of);
-    Some(format!("{prefix}{}{}", step.id, Elements(&element)))
+    Some(scene.path_of(of))
 }
 
 /// Returns the value that an engine receives, as a value of the type that the wait has.

@@ -6,8 +6,8 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `calls.rs`, `ends.rs` | the starts and ends of calls; waits for values, timers, time limits |
-//! | `tasks.rs`, `task.rs` | the futures of calls, timers and waits; permits that plans in calls share |
-//! | `admission.rs`, `admitting.rs` | the requests for calls; calls that wait for gates and throttles |
+//! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
+//! | `admission/` | the requests for calls; calls that wait for gates and throttles |
 //! | `scene.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
 //! | `values.rs` | the values of a run, by slots |
@@ -18,7 +18,6 @@
 //! | `watching.rs` | events for observers and the report |
 
 mod admission;
-mod admitting;
 mod answers;
 mod calls;
 mod convert;
@@ -30,6 +29,7 @@ mod scene;
 mod scope_values;
 mod scopes;
 mod settling;
+mod sharing;
 mod stops;
 mod task;
 mod tasks;
@@ -39,7 +39,7 @@ pub(super) use convert::Find;
 pub(super) use driver::Driver;
 pub(super) use failures::not_started;
 
-use super::admission::{allowance, may_run};
+use super::begin::hushed_inputs;
 use super::catch::catch;
 use super::clock::Clock;
 use super::context::{CallContext, Held};
@@ -50,18 +50,18 @@ use super::options::{Options, ReadOutput};
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::start::{MadeOutput, Request, Started, Starter};
-use super::watch::{Keeps, Watch};
-use super::{Cause, Report, RunError, trace};
+use super::watch::{Around, Keeps, Watch, is_heard};
+use super::{Cause, Report, RunError};
 use crate::Plan;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::{Machine, Reaction, ScopeId};
 use crate::plan::{Converted, Executable, number};
 use crate::resolve::{ResolveError, StoredValue};
-use admission::Admission;
+use admission::{Admission, allowance, may_run};
 use failures::Errors;
 use scene::{Host, Scene};
-use scope_values::{ScopeValues, hushed_inputs, secrecy_of};
+use scope_values::{ScopeValues, secrecy_of};
 use serde_json::Value;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -198,7 +198,7 @@ impl<'x> Driver<'x> {
         if let Some(why) = refused {
             return Err(Cause::Unfit(vec![why.to_owned()]));
         }
-        let allowance = self::allowance(&mut options, limits, around.as_ref());
+        let allowance = allowance(&mut options, limits, around.as_ref());
         let run = around.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
         may_run(
@@ -235,7 +235,13 @@ impl<'x> Driver<'x> {
         }
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));
-        let watch = Watch::new(&run, keeps, around.clone(), clock.start);
+        let surroundings = || Around {
+            path: around.as_ref().map(ToString::to_string),
+            inside: inside.cloned().map(|it| it as _),
+            is_retried: run.times_retried() > 0,
+        };
+        let times = (&run.timer, clock.start);
+        let watch = Watch::new(&run.observers, keeps, surroundings, times);
         values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
         let scene = Scene {
@@ -267,7 +273,7 @@ fn machine(converted: &Converted, run: &SharedRun, keeps: Keeps) -> Machine {
     };
     let bound = number(run.concurrency.min(u32::MAX as usize));
     let machine = Machine::new(&converted.tables, reaction, bound).telling();
-    if keeps.report || run.is_observed() || trace::is_on() {
+    if keeps.report || is_heard(&run.observers) {
         machine.telling_scopes()
     } else {
         machine

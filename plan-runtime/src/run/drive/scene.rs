@@ -247,7 +247,7 @@ impl Scene<'_> {
     /// Ends the run if a plan in a call has exceeded a limit of the run.
     #[cold]
     pub(super) fn look_at_limits(&mut self, cx: &Context<'_>) {
-        self.allowance.wake(cx.waker());
+        self.allowance.waker.set(cx.waker());
         if !self.stops.is_exceeded()
             && let Some(place) = self.allowance.exceeded().cloned()
         {
@@ -311,6 +311,18 @@ impl Scene<'_> {
         Some(owner.context.get_or_init(make))
     }
 
+    /// Returns the path of the steps around a scope, before the name of a step.
+    pub(super) fn path_around(&self, scope: ScopeId) -> String {
+        let outer = self.outer(scope);
+        outer.map_or_else(String::new, |outer| outer.path() + ".")
+    }
+
+    /// Returns the path of a step, or of an element of the step.
+    pub(super) fn path_of(&self, of: &Site) -> String {
+        let (around, id) = (self.path_around(of.scope), &self.values.step_of(of).id);
+        format!("{around}{id}{}", Elements(&self.element(of)))
+    }
+
     /// Returns the context of a call.
     #[cold]
     pub(super) fn context(&self, at: &At) -> CallContext {
@@ -345,6 +357,9 @@ impl Scene<'_> {
             computes: self.computes_inputs(step),
             secrets: it.secrets(number).cloned(),
         });
+        let keeps = self.watch.as_ref().map(|watch| watch.keeps);
+        let keeps = keeps.filter(|keeps| keeps.report);
+        let inside = keeps.map(|keeps| Inside::new(&self.allowance, keeps));
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
@@ -372,23 +387,10 @@ impl Scene<'_> {
             called,
             is_last,
             outer,
-            inside: self.inside_call(),
+            inside: inside.map(Arc::new),
             state: CallState::default(),
             elsewhere: None,
         })
-    }
-
-    /// Returns `true` if the report shows the outputs of steps, in which case steps pass JSON on.
-    pub(super) fn captures_outputs(&self) -> bool {
-        let watch = self.watch.as_ref();
-        watch.is_some_and(|watch| watch.keeps.outputs)
-    }
-
-    /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
-    fn inside_call(&self) -> Option<Arc<Inside>> {
-        let keeps = self.watch.as_ref()?.keeps;
-        let inside = || Inside::new(&self.allowance, keeps);
-        keeps.report.then(|| Arc::new(inside()))
     }
 
     /// Returns how often a step, or the step that it undoes, was undone. For an always step, returns the number of
@@ -464,6 +466,19 @@ impl<'x> Starting<'x> {
         let of = scene.of(call, place);
         let (action, number) = scene.values.action(&of)?;
         Some(Self { of, action, number })
+    }
+
+    /// Starts the action with the code of its plan.
+    pub(super) fn start(
+        &self,
+        values: &Values<'x>,
+        request: Request<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> Started<'x> {
+        match values.own(self.of.scope) {
+            None => host.start(self.number, request),
+            Some(own) => (own.start)(self.number, request),
+        }
     }
 
     /// Returns `true` if the action is no call, and Rust code makes its value.

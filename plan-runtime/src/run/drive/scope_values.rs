@@ -4,7 +4,6 @@ use super::super::StepError;
 use super::super::context::CallContext;
 use super::super::start::{CalledPlan, OwnStart};
 use super::task::Site;
-use crate::error::Cause;
 use crate::machine::{CallId, Part, ScopeId};
 use crate::plan::{Body, Graph, Handing, OK, Plan, Policy, Secrecy};
 use crate::resolve::{ResolveError, StoredValue};
@@ -156,17 +155,6 @@ pub(super) fn secrecy_of(
         Some(given) => Secrecy::of(plan, given, &|_| None),
         None => graph.secrecy.clone(),
     }
-}
-
-/// Returns the inputs of a plan, or an error without the values in it if the plan has secrets.
-pub(super) fn hushed_inputs(
-    inputs: Result<Vec<StoredValue>, Cause>,
-    has_secrets: bool,
-) -> Result<Vec<StoredValue>, Cause> {
-    inputs.map_err(|cause| match cause {
-        Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
-        cause => cause,
-    })
 }
 
 /// The values inside a step that is not plain.

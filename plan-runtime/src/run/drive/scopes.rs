@@ -3,23 +3,24 @@
 //! Rust code may return another result after a crash. So a run with a journal or an engine records each result as a *decision*, and a resumed run uses the record.
 //! On an engine, the run evaluates Rust code only after the engine has stored all earlier decisions.
 
-use super::super::admission::may_run;
+use super::super::begin::hushed_inputs;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::deciding::Keeper;
+use super::super::limits::bytes_of_scope;
 use super::super::start::{CalledPlan, MadeOutput};
-use super::super::trace::Span;
-use super::super::weights::of_scope;
+use super::super::watch::Span;
 use super::super::{StepError, making, recorded};
-use super::admission::late;
+use super::admission::{late, may_run};
 use super::answers::Answering;
 use super::convert::ifs_around;
 use super::failures::not_started;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene, Starting};
 use super::scope_values::Opening;
-use super::scope_values::{At, Opener, ScopeValues, hushed_inputs, secrecy_of};
+use super::scope_values::{At, Opener, ScopeValues, secrecy_of};
 use super::task::Site;
+use super::values::Values;
 use crate::error::{Cause, Error, Interrupt, RunError};
 use crate::machine::{Command, Question, ScopeId};
 use crate::plan::{Body, Condition, Source, Template, number};
@@ -73,7 +74,10 @@ impl<'x> Answering<'_, 'x> {
             }
             return Err(StepError::arguments(error));
         }
-        let hands_over = hands_over && !self.0.run.is_kept() && !self.0.captures_outputs();
+        // A report with outputs needs JSON.
+        let watch = self.0.watch.as_ref();
+        let captures = watch.is_some_and(|watch| watch.keeps.outputs);
+        let hands_over = hands_over && !self.0.run.is_kept() && !captures;
         let limit = self.0.values.limit_here(&self.0.clock, of);
         let at = self.at(of, 0, limit.map(|(until, _)| until));
         let opened = ScopeValues {
@@ -153,7 +157,7 @@ impl<'x> Answering<'_, 'x> {
         });
         let made = made.and_then(|made| made.map_err(StepError::arguments));
         let mut inputs = made.map_err(|error| late(error, limit))?;
-        let bytes = bytes.saturating_add(of_scope(&block.plan));
+        let bytes = bytes.saturating_add(bytes_of_scope(&block.plan));
         if !self.0.values.held.has_room(bytes) {
             return Err(self.0.values.held.full());
         }
@@ -230,23 +234,10 @@ impl<'x> Answering<'_, 'x> {
 
     /// Makes the value of a called plan.
     fn value_of_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
-        let is_kept = self.0.run.is_kept();
-        let made = is_kept.then(|| self.resolve_output(scope)).transpose();
-        let given = self.give_output(scope);
-        let values = &self.0.values;
-        let stored = made.and_then(|json| {
-            let own = values.own(scope).ok_or(StepError::Unknown)?;
-            let room = values.held.room().of_one();
-            match json {
-                Some(json) => catch(|| own.store(MadeOutput::Json(json), room)),
-                None => self.0.read(scope, |resolving| {
-                    let output = &values.scope(scope).plan.output.value;
-                    own.store(MadeOutput::At(output, resolving, &given), room)
-                }),
-            }
+        let stored = self.pass_output(scope, |values, output| match values.own(scope) {
+            Some(own) => own.store(output, values.held.room().of_one()),
+            None => Ok(Err(StepError::Unknown)),
         });
-        self.0.values.take_back(scope, Some(given));
-        let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
         let stored = stored.map_err(|error| self.of_output(scope, error))?;
         self.0.close_work(scope);
         self.0.take_made(of, stored?)
@@ -276,21 +267,32 @@ impl<'x> Answering<'_, 'x> {
 
     /// Makes the output of the plan.
     pub(super) fn make_output(&mut self, host: &mut dyn Host<'x>) -> Result<(), StepError> {
-        if self.0.run.is_kept() {
-            let json = self.resolve_output(ScopeId::ROOT)?;
-            if self.0.run.durable.is_some() {
+        self.pass_output(ScopeId::ROOT, |_, output| host.output(output))
+    }
+
+    /// Passes the output of a plan to `take`. In a run with a journal or an engine, the output is JSON.
+    fn pass_output<T>(
+        &mut self,
+        scope: ScopeId,
+        take: impl FnOnce(&Values<'x>, MadeOutput<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, StepError> {
+        let made = if self.0.run.is_kept() {
+            let json = self.resolve_output(scope)?;
+            if scope == ScopeId::ROOT && self.0.run.durable.is_some() {
                 self.0.output = json.clone();
             }
-            let made = catch(|| host.output(MadeOutput::Json(json)))?;
-            return made.map_err(|error| self.no_output(ScopeId::ROOT, error));
-        }
-        let given = self.give_output(ScopeId::ROOT);
-        let made = self.0.read(ScopeId::ROOT, |resolving| {
-            let output = &self.0.values.scope(ScopeId::ROOT).plan.output.value;
-            host.output(MadeOutput::At(output, resolving, &given))
-        });
-        self.0.values.take_back(ScopeId::ROOT, Some(given));
-        made?.map_err(|error| self.no_output(ScopeId::ROOT, error))
+            catch(|| take(&self.0.values, MadeOutput::Json(json)))
+        } else {
+            let given = self.give_output(scope);
+            let values = &self.0.values;
+            let made = self.0.read(scope, |resolving| {
+                let output = &values.scope(scope).plan.output.value;
+                take(values, MadeOutput::At(output, resolving, &given))
+            });
+            self.0.values.take_back(scope, Some(given));
+            made
+        };
+        made?.map_err(|error| self.no_output(scope, error))
     }
 }
 

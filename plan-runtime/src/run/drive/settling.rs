@@ -53,8 +53,7 @@ impl Scene<'_> {
                 if let Some(notes) = EndNotes::of(self).filter(|_| !is_noted) {
                     notes.undone(scope, step, &lasting);
                 }
-                let outer = self.outer(scope).map(|outer| outer.path() + ".");
-                let path = outer.unwrap_or_default() + id;
+                let path = self.path_around(scope) + id;
                 self.errors.note_undone(path);
             }
             Role::Always => {

@@ -1,16 +1,16 @@
 //! The early ends of a run: a cancellation, the deadline, an exceeded limit, a failed journal, and the end of the grace period.
 
-use super::super::catch::locked;
 use super::super::clock::Clock;
-use super::super::options::{Cancel, StopOptions};
+use super::super::last_waker::LastWaker;
+use super::super::options::{Cancel, DEFAULT_GRACE, StopOptions};
 use super::super::timer::TimerFuture;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ impl<'x> Stops<'x> {
             came: OnceCell::new(),
             is_past: Cell::new(false),
             deadline: deadline.map(|limit| Deadline::new(limit, clock.sleep(limit))),
-            grace,
+            grace: grace.unwrap_or(DEFAULT_GRACE),
             end: None,
             stopped: None,
             exceeded: None,
@@ -262,14 +262,14 @@ pub(super) struct Deadline {
 /// The waker of the timer.
 struct DeadlineAlarm {
     rung: AtomicBool,
-    run: Mutex<Option<Waker>>,
+    run: LastWaker,
 }
 
 impl Deadline {
     pub(super) fn new(limit: Duration, sleep: TimerFuture) -> Self {
         let alarm = Arc::new(DeadlineAlarm {
             rung: AtomicBool::new(true),
-            run: Mutex::new(None),
+            run: LastWaker::default(),
         });
         Self {
             limit,
@@ -300,7 +300,7 @@ impl Deadline {
     fn ask(&mut self, cx: &Context<'_>) -> bool {
         // A wake during the poll has the timer polled again.
         self.alarm.rung.store(false, Ordering::Release);
-        self.alarm.wake_run_by(cx.waker());
+        self.alarm.run.set(cx.waker());
         let mut cx = Context::from_waker(&self.waker);
         let sleep = self.sleep.as_mut();
         sleep.is_some_and(|sleep| sleep.as_mut().poll(&mut cx).is_ready())
@@ -314,19 +314,6 @@ impl Drop for Deadline {
     }
 }
 
-impl DeadlineAlarm {
-    fn wake_run_by(&self, waker: &Waker) {
-        let mut run = locked(&self.run);
-        let before = match &*run {
-            Some(kept) if kept.will_wake(waker) => None,
-            _ => run.replace(waker.clone()),
-        };
-        // The destructor of the waker may wake the run.
-        drop(run);
-        drop(before);
-    }
-}
-
 impl Wake for DeadlineAlarm {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
@@ -334,10 +321,7 @@ impl Wake for DeadlineAlarm {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.rung.store(true, Ordering::Release);
-        let run = locked(&self.run).take();
-        if let Some(run) = run {
-            run.wake();
-        }
+        self.run.wake();
     }
 }
 

@@ -1,12 +1,12 @@
 //! A task of a run: a call, a timer, or a wait for a value.
 
 use super::super::StepError;
+use super::super::admission::Turn;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::signals::Sent;
 use super::super::slots::{SlotWaker, drop_future};
 use super::super::start::StepFuture;
-use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::watch::Spot;
 use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};

@@ -5,7 +5,7 @@ use super::super::shared::SharedRun;
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, poll_future};
 use super::super::start::{Request, StepFuture, StepResult};
 use super::super::storing::CalledAgain;
-use super::admission::Sharing;
+use super::sharing::Sharing;
 use super::task::{More, Site, TaskSlot, Ticket, Wait};
 use super::values::Values;
 use crate::machine::{CallId, ScopeId};

@@ -1,8 +1,8 @@
 //! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
 
 use super::super::context::Held;
+use super::super::limits::CALL_BYTES;
 use super::super::start::OwnStart;
-use super::super::weights::CALL;
 use super::convert::bodies;
 use super::scope_values::ScopeValues;
 use super::scope_values::StepValues;
@@ -169,10 +169,10 @@ impl<'x> Values<'x> {
 
     /// Counts a call, a block or a wait of a step that is not plain, until the step ends.
     pub(super) fn hold_call(&mut self, slot: usize) -> Result<(), StepError> {
-        if !self.held.has_room(CALL) {
+        if !self.held.has_room(CALL_BYTES) {
             return Err(self.held.full());
         }
-        self.hold(slot, CALL);
+        self.hold(slot, CALL_BYTES);
         Ok(())
     }
 

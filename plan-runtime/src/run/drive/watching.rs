@@ -6,8 +6,7 @@ use super::super::clock::Clock;
 use super::super::context::{CallContext, Inside};
 use super::super::report::{Attempt, Report, Status, WaitReason, WaitReport};
 use super::super::shared::SharedRun;
-use super::super::trace::Span;
-use super::super::watch::{NewAttempt, Settled, Watch};
+use super::super::watch::{NewAttempt, Settled, Span, Watch};
 use super::failures::Errors;
 use super::task::Site;
 use super::values::Values;
@@ -179,7 +178,7 @@ impl Watching<'_, '_> {
     pub(super) fn inside(&mut self, of: &Site, context: &CallContext) {
         if let Some(inside) = context.inside() {
             self.values.held.add(INSIDE);
-            self.watch.inside(of.spot(), inside);
+            self.watch.inside(of.spot(), Arc::clone(inside) as _);
         }
     }
 

@@ -1,11 +1,9 @@
 //! The time of a durable run: the clock of the system, and the times of records during a replay.
 
-use super::super::timer::{Timer, TimerFuture};
+use super::super::timer::{Timer, TimerFuture, yield_now};
 use super::Durable;
 use std::collections::BTreeSet;
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A clock that continues while no process runs the run.
@@ -162,16 +160,4 @@ impl Drop for ClockAlarm {
     fn drop(&mut self) {
         self.0.state().alarms.set.remove(&self.1);
     }
-}
-
-/// Returns a future that is ready at its second poll.
-fn yield_now() -> impl Future<Output = ()> {
-    let mut is_ready = false;
-    poll_fn(move |cx| {
-        if std::mem::replace(&mut is_ready, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
 }

@@ -38,11 +38,11 @@ pub(crate) use history::Segment;
 pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
 pub(crate) use plans::{ENTERED, PLANS};
-pub(crate) use record::read_inputs;
+pub(crate) use record::{RUN, Undone, read_inputs};
 pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
+use super::catch::locked;
 use super::hash::StableHasher;
-use super::lasting::Undone;
 use super::signals::Inbox;
 use super::timer::TimerFuture;
 use crate::Plan;
@@ -57,7 +57,7 @@ use std::collections::BTreeMap;
 use std::future::{pending, poll_fn, ready};
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use turns::{RecordPlace, Turn, Turns};
@@ -220,7 +220,7 @@ impl Durable {
     }
 
     fn state(&self) -> MutexGuard<'_, DurableState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Returns the seed of all random numbers in the run.
@@ -275,7 +275,7 @@ impl Durable {
         let mut state = self.state();
         state.failure.get_or_insert_with(|| Arc::new(error));
         drop(state);
-        self.root.wake();
+        self.root.waker.wake();
     }
 
     pub(super) fn failure(&self) -> Option<Arc<JournalError>> {
@@ -327,8 +327,7 @@ impl Durable {
 
     /// Compares the plan of a call with the plan that the call ran before a crash. If the records do not fit, the run ends.
     pub(in crate::run) fn enter(&self, prefix: &str, plan: (&Plan, &Graph), has_secrets: bool) {
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = plans.enter(self, prefix, plan, has_secrets);
+        let _ = locked(&self.plans).enter(self, prefix, plan, has_secrets);
     }
 
     /// Holds back the calls that have not started, until the guard is dropped: the run is about to end.
@@ -349,7 +348,7 @@ impl Durable {
         state.recorded += bytes;
         state.notes.add(note);
         drop(state);
-        self.root.wake();
+        self.root.waker.wake();
     }
 
     /// Records the end of a part of the run, unless the record exists from before a crash. No call waits for this record. The record is durable before the end of the run
@@ -367,7 +366,7 @@ impl Durable {
 
     /// Polls all writes. The outermost plan does this whenever it is polled, and is woken when a write is durable, even if nothing polls the future that waits for the record.
     pub(super) fn poll(&self, cx: &Context<'_>) {
-        self.root.set(cx.waker());
+        self.root.waker.set(cx.waker());
         let mut state = self.state();
         state.turns.polls += 1;
         // Nothing is locked while a foreign future is polled.
@@ -420,7 +419,7 @@ impl Durable {
             if !state.turns.give(place) {
                 // The future of the record has been woken, and gets its turn in a later poll.
                 drop(state);
-                self.root.wake();
+                self.root.waker.wake();
                 return false;
             }
             state.time.pass(time, by_clock);

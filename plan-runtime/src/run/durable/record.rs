@@ -2,12 +2,17 @@
 
 use super::failures::Failed;
 use crate::error::StepError;
-use crate::run::lasting::Undone;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// The counts of undone steps, by the lasting paths of the steps.
+pub(crate) type Undone = BTreeMap<String, u32>;
+
+/// The path of the run itself in [`Undone`], whose count is the number of retries of the run.
+pub(crate) const RUN: &str = "";
 
 /// The end of an attempt.
 pub(in crate::run) struct Recorded {

@@ -175,6 +175,6 @@ impl Drop for Turn {
         // outermost plan.
         drop(state);
         drop(gone);
-        self.durable.root.wake();
+        self.durable.root.waker.wake();
     }
 }

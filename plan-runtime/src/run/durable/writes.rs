@@ -2,41 +2,21 @@
 
 use crate::journal::JournalError;
 use crate::journal::spi::Written;
+use crate::run::last_waker::LastWaker;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The waker of the outermost plan, until the plan is woken.
+/// The waker of the outermost plan.
 #[derive(Default)]
 pub(super) struct Root {
-    waker: Mutex<Option<Waker>>,
+    pub(super) waker: LastWaker,
     /// `true` if a write was woken since the last look at the writes.
     has_rung: AtomicBool,
 }
 
 impl Root {
-    fn locked(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets the waker, at the beginning of a poll.
-    pub(super) fn set(&self, waker: &Waker) {
-        let mut root = self.locked();
-        if root.as_ref().is_some_and(|root| root.will_wake(waker)) {
-            return;
-        }
-        let before = root.replace(waker.clone());
-        // The destructor of a waker may run any code.
-        drop(root);
-        drop(before);
-    }
-
-    pub(super) fn wake(&self) {
-        let root = self.locked().take();
-        root.into_iter().for_each(Waker::wake);
-    }
-
     /// Returns `true` if a write was woken since the last call.
     pub(super) fn has_rung(&self) -> bool {
         self.has_rung.swap(false, Ordering::AcqRel)
@@ -86,7 +66,7 @@ impl Alarm {
     pub(super) fn repeat(&self) {
         if self.has_rung.load(Ordering::Acquire) {
             self.root.has_rung.store(true, Ordering::Release);
-            self.root.wake();
+            self.root.waker.wake();
         }
     }
 }

@@ -12,13 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// The real time after which a sleep fails that no test ends.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The number of pieces of real time after which a sleep fails that no test ends. A suspension of the process is part of one piece.
+const PIECES: u32 = 30;
+
+/// The length of a piece.
+const PIECE: Duration = Duration::from_secs(1);
 
 /// A timer whose time does not pass until a test advances it. Clones share the time.
 ///
 /// Await a run with [`skip_waits`](Self::skip_waits), or call [`advance`](Self::advance) while the run waits. Otherwise, a sleep never ends. After 30
-/// seconds of real time without any use of the timer, the sleep panics, and so the run fails with a message about `skip_waits`.
+/// seconds of real time without any use of the timer, the sleep panics, and so the run fails with a message about `skip_waits`. A suspension of the process
+/// counts as at most one second.
 ///
 /// ```
 /// use plan_runtime::run::{ManualTimer, Timer};
@@ -42,9 +46,10 @@ struct Manual {
     slept: u64,
     /// The wakers, by the end of the sleep and its number. Dropped sleeps are skipped.
     sleepers: BTreeMap<(Duration, u64), Arc<Mutex<ManualAlarm>>>,
-    /// The real time of the last use of the timer, and the real time after which an unused timer fails its sleeps.
-    used: Instant,
-    patience: Duration,
+    /// The number of uses of the timer.
+    uses: u64,
+    /// The length of a piece of real time.
+    piece: Duration,
     /// The number of futures that [`ManualTimer::skip_waits`] awaits. Their sleeps end without a use of the timer.
     skips: usize,
 }
@@ -59,15 +64,14 @@ impl ManualTimer {
     /// Creates a timer on which no time has passed.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_patience(PATIENCE)
+        Self::with_piece(PIECE)
     }
 
-    fn with_patience(patience: Duration) -> Self {
-        let start = Instant::now();
+    fn with_piece(piece: Duration) -> Self {
         Self(Arc::new(Mutex::new(Manual {
-            start,
-            used: start,
-            patience,
+            start: Instant::now(),
+            uses: 0,
+            piece,
             skips: 0,
             elapsed: Duration::ZERO,
             slept: 0,
@@ -109,7 +113,7 @@ impl ManualTimer {
 
     fn used(&self) -> MutexGuard<'_, Manual> {
         let mut manual = locked(&self.0);
-        manual.used = Instant::now();
+        manual.uses += 1;
         manual
     }
 
@@ -163,14 +167,6 @@ impl ManualTimer {
 }
 
 impl Manual {
-    /// Returns the real time until an unused timer fails its sleeps.
-    fn left(&self) -> Duration {
-        if self.skips > 0 {
-            return self.patience;
-        }
-        self.patience.saturating_sub(self.used.elapsed())
-    }
-
     fn forget_dropped(&mut self) {
         while let Some(first) = self.sleepers.first_entry()
             && Arc::strong_count(first.get()) == 1
@@ -237,8 +233,15 @@ impl Drop for Skip<'_> {
 struct ManualWait {
     timer: ManualTimer,
     alarm: Arc<Mutex<ManualAlarm>>,
-    /// A real wait, after which the sleep looks for a use of the timer.
-    patience: Option<WaitUntil>,
+    patience: Option<Patience>,
+}
+
+/// The pieces of real time that a sleep has waited since the last use of the timer.
+struct Patience {
+    piece: WaitUntil,
+    count: u32,
+    /// The number of uses of the timer before these pieces.
+    uses: u64,
 }
 
 impl Future for ManualWait {
@@ -253,19 +256,27 @@ impl Future for ManualWait {
             }
             alarm.waker = Some(cx.waker().clone());
         }
-        let patience = locked(&it.timer.0).patience;
-        let wait = it.patience.get_or_insert_with(|| {
-            drop(it.timer.used());
-            WaitUntil::after(patience)
+        let patience = it.patience.get_or_insert_with(|| {
+            let manual = it.timer.used();
+            Patience {
+                piece: WaitUntil::after(manual.piece),
+                count: 0,
+                uses: manual.uses,
+            }
         });
-        while Pin::new(&mut *wait).poll(cx).is_ready() {
-            let left = locked(&it.timer.0).left();
+        while Pin::new(&mut patience.piece).poll(cx).is_ready() {
+            let manual = locked(&it.timer.0);
+            patience.piece = WaitUntil::after(manual.piece);
+            patience.count += 1;
+            if manual.skips > 0 || manual.uses != patience.uses {
+                (patience.count, patience.uses) = (0, manual.uses);
+            }
+            drop(manual);
             assert!(
-                !left.is_zero(),
+                patience.count < PIECES,
                 "nothing advances the `ManualTimer` on which this run waits: \
                  await the run with `timer.skip_waits(run)`, or call `timer.advance(…)`"
             );
-            *wait = WaitUntil::after(left);
         }
         Poll::Pending
     }
@@ -307,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_sleep_that_nothing_ends_fails() {
-        let timer = ManualTimer::with_patience(Duration::from_millis(50));
+        let timer = ManualTimer::with_piece(Duration::from_millis(2));
         assert_eq!(ended(&timer, true), Ok(()));
         let error = ended(&timer, false).unwrap_err();
         assert!(
@@ -318,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_used_timer_is_patient() {
-        let timer = ManualTimer::with_patience(Duration::from_secs(2));
+        let timer = ManualTimer::with_piece(Duration::from_millis(70));
         let uses = std::thread::spawn({
             let timer = timer.clone();
             move || {
@@ -332,10 +343,24 @@ mod tests {
         uses.join().unwrap();
     }
 
+    /// The clock of a suspended process jumps.
+    #[test]
+    fn a_jump_of_the_clock_takes_little_patience() {
+        let timer = ManualTimer::with_piece(Duration::from_millis(2));
+        let mut sleep = timer.sleep(Duration::from_secs(1));
+        smol::block_on(async {
+            assert_eq!(smol::future::poll_once(&mut sleep).await, None);
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(smol::future::poll_once(&mut sleep).await, None);
+            timer.advance(Duration::from_secs(1));
+            sleep.await;
+        });
+    }
+
     /// A blocked thread uses the timer too late.
     #[test]
     fn a_skipped_sleep_survives_a_blocked_thread() {
-        let timer = ManualTimer::with_patience(Duration::from_millis(20));
+        let timer = ManualTimer::with_piece(Duration::from_millis(1));
         let sleep = timer.sleep(Duration::from_secs(1));
         let blocks = async {
             let mut sleep = pin!(sleep);

@@ -90,3 +90,15 @@ pub(super) async fn before<F: Future + Unpin>(
     }
     result
 }
+
+/// Lets the executor poll other tasks. The future is ready at its second poll.
+pub(super) fn yield_now() -> impl Future<Output = ()> {
+    let mut is_ready = false;
+    poll_fn(move |cx| {
+        if std::mem::replace(&mut is_ready, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+}

@@ -1,15 +1,13 @@
 //! The events for observers and the subscriber of `tracing`.
 
 use super::super::catch::catch;
-use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
-use super::super::shared::SharedRun;
-use super::super::trace::{self, Span};
 use super::super::{Status, StepError};
 use super::log::{Logs, NewAttempt, OpenAttempt, ScopeLog, Spot};
+use super::observe::{Observer, Observers, StepRef};
+use super::trace::{self, Span};
 use crate::machine::ScopeId;
 use crate::plan::ToolInfo;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Notifies the subscriber of `tracing`. The subscriber may panic, and so may the errors of tools that it writes.
@@ -41,24 +39,22 @@ impl ScopeLog<'_> {
     }
 }
 
+/// Returns `true` if an observer or a subscriber of `tracing` receives the events of a run.
+pub(in crate::run) fn is_heard(observers: &Observers) -> bool {
+    observers.listen() || trace::is_on()
+}
+
 /// The observers of a run, and the subscriber of `tracing`.
 pub(in crate::run) struct Listeners {
-    run: Arc<SharedRun>,
+    pub(super) observers: Observers,
     /// `true` if an observer or a subscriber listens.
     pub(super) is_heard: bool,
 }
 
 impl Listeners {
-    pub(super) fn new(run: &Arc<SharedRun>) -> Self {
-        Self {
-            run: Arc::clone(run),
-            is_heard: run.is_observed() || trace::is_on(),
-        }
-    }
-
     /// Checks for listeners, since subscribers of `tracing` may change while the run waits.
     pub(in crate::run) fn look(&mut self) {
-        self.is_heard = self.run.is_observed() || trace::is_on();
+        self.is_heard = is_heard(&self.observers);
     }
 
     /// Returns the log of a scope, if an observer or a subscriber receives its events.
@@ -69,7 +65,7 @@ impl Listeners {
     /// Notifies the observers of an event in a scope, if there are any.
     fn tell(&self, logs: &Logs<'_>, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
         if let Some(log) = self.told(logs, scope) {
-            self.run.tell(|observer| tell(log, observer));
+            self.observers.tell(|observer| tell(log, observer));
         }
     }
 
@@ -153,7 +149,7 @@ impl Listeners {
         let begun = &attempt.begun;
         let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
         let took = now.saturating_sub(attempt.started);
-        self.run.tell(|observer| match error {
+        self.observers.tell(|observer| match error {
             None => observer.attempt_completed(&part, begun.number, took),
             Some(error) => observer.attempt_failed(&part, begun.number, error, took),
         });
@@ -173,7 +169,7 @@ impl Listeners {
         };
         let part = log.part(spot.step, element, tool);
         quietly(|| (), || log.span.retrying(&part, attempt, wait));
-        self.run
+        self.observers
             .tell(|observer| observer.retrying(&part, attempt, wait));
     }
 
@@ -184,7 +180,7 @@ impl Listeners {
         let (whole, it) = (log.whole(step), &log.steps[step]);
         let status = it.status(false);
         quietly(|| (), || log.span.step(&whole, status.name()));
-        self.run.tell(|observer| match (&status, by) {
+        self.observers.tell(|observer| match (&status, by) {
             (Status::Skipped, _) => observer.step_skipped(&whole),
             (Status::Blocked { .. }, Some(by)) => {
                 observer.step_blocked(&whole, &log.plan.steps[by]);
@@ -204,7 +200,7 @@ impl Listeners {
         let took = log.took.unwrap_or_default();
         quietly(|| (), || log.span.finished(totals, took));
         if log.path.is_none() {
-            self.run
+            self.observers
                 .tell(|observer| observer.plan_finished(log.plan, totals, took));
         }
     }

@@ -1,9 +1,8 @@
 //! The log of a scope.
 
-use super::super::context::Inside;
-use super::super::report::Attempt;
-use super::super::trace::Span;
+use super::super::report::{Attempt, Report};
 use super::super::{Status, StepError};
+use super::trace::Span;
 use super::waits::Waits;
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role, ToolInfo, number};
@@ -88,7 +87,16 @@ pub(super) enum Within {
     /// The log of the scope that the attempt has opened.
     Scope(usize),
     /// The plans that a tool has run inside its call.
-    Call(Arc<Inside>),
+    Call(Arc<dyn ReportsInside>),
+}
+
+/// The reports of the plans that a tool has run inside its call.
+pub(in crate::run) trait ReportsInside: Send + Sync {
+    /// Adds a report.
+    fn keep(&self, report: Report);
+
+    /// Takes the reports, in the order of their creation.
+    fn take(&self) -> Vec<Report>;
 }
 
 /// An attempt that runs.

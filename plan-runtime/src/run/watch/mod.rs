@@ -6,23 +6,32 @@
 //! |---|---|
 //! | `mod.rs` | the events |
 //! | `log.rs` | the log of a scope: its steps, their attempts |
+//! | `observe.rs`, `trace.rs`, `progress.rs` | observers, `tracing`, progress bars |
 //! | `heard.rs` | the events of a step for observers and `tracing` |
 //! | `report.rs` | the report |
 //! | `waits.rs`, `waiting.rs` | the waits of calls and of `await` steps |
 
 mod heard;
 mod log;
+mod observe;
+#[cfg(feature = "progress")]
+mod progress;
 mod report;
+mod trace;
 mod waiting;
 mod waits;
 
-pub(super) use log::{NewAttempt, Spot};
+pub(super) use heard::is_heard;
+pub(super) use log::{NewAttempt, ReportsInside, Spot};
+pub(super) use observe::Observers;
+pub use observe::{Observer, StepRef};
+#[cfg(feature = "progress")]
+pub use progress::Progress;
+pub(super) use trace::Span;
 
-use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
 use super::report::{Attempt, Totals, undone};
-use super::shared::SharedRun;
-use super::trace::Span;
+use super::timer::Timer;
 use super::{Status, StepError};
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role};
@@ -53,10 +62,8 @@ impl From<Status> for Settled {
 
 /// The listeners of a run, and the log of its report. Times count from the start of the run.
 pub(super) struct Watch<'x> {
-    run: Arc<SharedRun>,
     pub(super) keeps: Keeps,
-    /// The call that the run is.
-    around: Option<CallContext>,
+    around: Around,
     pub(super) logs: Logs<'x>,
     pub(super) listeners: Listeners,
     /// The step that exceeded a limit of the run.
@@ -64,28 +71,44 @@ pub(super) struct Watch<'x> {
     has_reported: bool,
     /// `true` if the report shows steps that run.
     shows_running: bool,
+    /// The timer of a run inside a call.
+    timer: Option<Arc<dyn Timer>>,
     start: Instant,
+}
+
+/// The surroundings of a watched run.
+pub(super) struct Around {
+    /// The path of the call that the run is inside of.
+    pub(super) path: Option<String>,
+    /// The reports inside that call.
+    pub(super) inside: Option<Arc<dyn ReportsInside>>,
+    /// `true` if a server has retried the run.
+    pub(super) is_retried: bool,
 }
 
 impl<'x> Watch<'x> {
     /// Returns a watch of a run with listeners or a report.
     pub(super) fn new(
-        run: &Arc<SharedRun>,
+        observers: &Observers,
         keeps: Keeps,
-        around: Option<CallContext>,
-        start: Instant,
+        around: impl FnOnce() -> Around,
+        (timer, start): (&Arc<dyn Timer>, Instant),
     ) -> Option<Box<Self>> {
-        let listeners = Listeners::new(run);
-        (keeps.report || listeners.is_heard).then(|| {
+        let is_heard = is_heard(observers);
+        (keeps.report || is_heard).then(|| {
+            let around = around();
             Box::new(Self {
-                run: Arc::clone(run),
                 keeps,
-                around,
                 logs: Logs::default(),
-                listeners,
+                listeners: Listeners {
+                    observers: observers.clone(),
+                    is_heard,
+                },
                 exceeded: None,
                 has_reported: false,
                 shows_running: false,
+                timer: around.inside.as_ref().map(|_| Arc::clone(timer)),
+                around,
                 start,
             })
         })
@@ -99,7 +122,7 @@ impl<'x> Watch<'x> {
 
     /// Returns `true` if the report or an observer needs times.
     pub(super) fn needs_times(&self) -> bool {
-        self.keeps.report || self.run.is_observed()
+        self.keeps.report || self.listeners.observers.listen()
     }
 
     /// Opens a scope: the plan, or a scope inside an attempt.
@@ -111,7 +134,7 @@ impl<'x> Watch<'x> {
         times: (Duration, SystemTime),
     ) {
         let path = match owner {
-            None => self.around.as_ref().map(ToString::to_string),
+            None => self.around.path.clone(),
             Some(spot) => self.logs.path(spot),
         };
         let around = owner.and_then(|spot| Some(self.logs.attempt(spot)?.span.clone()));
@@ -249,10 +272,10 @@ impl<'x> Watch<'x> {
     }
 
     /// Records an open attempt of a call that may run plans by itself.
-    pub(super) fn inside(&mut self, spot: Spot, inside: &Arc<Inside>) {
+    pub(super) fn inside(&mut self, spot: Spot, inside: Arc<dyn ReportsInside>) {
         self.enter(spot);
         if let Some(attempt) = self.logs.kept(spot) {
-            attempt.within = Some(Within::Call(Arc::clone(inside)));
+            attempt.within = Some(Within::Call(inside));
         }
     }
 
@@ -378,7 +401,8 @@ impl<'x> Watch<'x> {
 
     /// Records the output of a step at its dependents, which then wait for one step less.
     fn release(&mut self, scope: ScopeId, step: usize) {
-        let Some(log) = self.logs.log(scope).filter(|_| self.run.is_observed()) else {
+        let is_observed = self.listeners.observers.listen();
+        let Some(log) = self.logs.log(scope).filter(|_| is_observed) else {
             return;
         };
         let has_output = matches!(

@@ -2,11 +2,11 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::context::CallContext;
 use super::super::report::{Report, Status, StepReport, critical};
 use super::Watch;
 use super::log::{ScopeLog, StepLog, Within};
 use crate::plan::Step;
+use crate::resolve::drop_quietly;
 use std::time::Duration;
 
 impl Watch<'_> {
@@ -18,7 +18,7 @@ impl Watch<'_> {
             return None;
         }
         let report = self.report_of(0, now)?;
-        if let Some(inside) = self.around.as_ref().and_then(CallContext::inside) {
+        if let Some(inside) = &self.around.inside {
             inside.keep(report.clone());
         }
         Some(report)
@@ -41,7 +41,7 @@ impl Watch<'_> {
         let took = took.unwrap_or_else(|| now.saturating_sub(began));
         let critical = critical(plan, graph.needs(), &steps);
         let mut report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
-        report.is_retried = self.run.times_retried() > 0;
+        report.is_retried = self.around.is_retried;
         #[cfg(feature = "html")]
         let report = report.recorded(self.keeps);
         Some(report)
@@ -85,7 +85,7 @@ impl Watch<'_> {
         }
         report.settle();
         report.wait_with_calls();
-        report.begin_with_call(self.run.times_retried() > 0);
+        report.begin_with_call(self.around.is_retried);
         report
     }
 }
@@ -93,17 +93,14 @@ impl Watch<'_> {
 impl Drop for Watch<'_> {
     /// Records the report of a dropped run in the enclosing call as well.
     fn drop(&mut self) {
-        if self
-            .around
-            .as_ref()
-            .is_some_and(|around| around.inside().is_some())
-        {
-            // The timer may panic.
+        if let Some(timer) = self.timer.take() {
+            // The timer may panic, and so may its destructor.
             let _ = catch(|| {
-                let now = self.run.timer.now();
+                let now = timer.now();
                 let now = now.saturating_duration_since(self.start);
                 self.report(now, false)
             });
+            drop_quietly(timer);
         }
     }
 }

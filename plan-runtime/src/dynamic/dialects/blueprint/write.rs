@@ -8,7 +8,7 @@ use crate::dynamic::dialects::references::quote;
 use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::json::names::policy as names;
 use crate::plan::{
-    Action, Body, Catch, Key, Number, Optional, Part, Policy, Role, Step, Template, push_key,
+    Action, Body, Key, Number, Optional, Part, Policy, Role, Step, Template, push_key,
 };
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -328,25 +328,13 @@ fn milliseconds(limit: Duration) -> Option<u64> {
 
 /// Returns the names of the parts of a policy that a blueprint cannot express.
 fn others(policy: &Policy) -> Vec<&'static str> {
-    let default = Policy::DEFAULT;
-    let timeout = policy.timeout;
-    let has_fraction = timeout.is_some() && timeout.and_then(milliseconds).is_none();
-    let others = [
-        (names::ATTEMPTS, policy.attempts == 0),
-        (names::BACKOFF, policy.backoff != default.backoff),
-        (names::MAX, policy.max != default.max),
-        (names::JITTER, policy.jitter != default.jitter),
-        (names::TIMEOUT, has_fraction),
-        (names::DEADLINE, policy.deadline.is_some()),
-        (names::OPTIONAL, policy.optional == Optional::Each),
-        (names::CATCH, policy.catch != Catch::No),
-        (names::FALLBACK, policy.fallback.is_some()),
-        (names::CONCURRENCY, policy.concurrency.is_some()),
-        (names::AT_MOST, policy.at_most.is_some()),
-        (names::EVERY, policy.every.is_some()),
-        (names::COLLECT, policy.collect),
-    ];
-    let others = others.into_iter().filter(|(_, is_other)| *is_other);
+    let members = policy.members().into_iter();
+    let others = members.filter(|(name, is_set)| match *name {
+        names::ATTEMPTS => policy.attempts == 0,
+        names::TIMEOUT => *is_set && policy.timeout.and_then(milliseconds).is_none(),
+        names::OPTIONAL => policy.optional == Optional::Each,
+        _ => *is_set,
+    });
     let given = policy.given.iter().map(|(amount, _)| amount.name());
     others.map(|(name, _)| name).chain(given).collect()
 }

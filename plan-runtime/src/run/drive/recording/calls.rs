@@ -1,23 +1,21 @@
 //! Records of calls.
 
 use super::super::super::StepError;
+use super::super::super::admission::Turn;
 use super::super::super::catch::locked;
 use super::super::super::clock::Clock;
-use super::super::super::context::CallContext;
+use super::super::super::context::{CallContext, Question};
 use super::super::super::durable::{self, Durable, Recorded};
 use super::super::super::recorded::{self, held_back};
 use super::super::super::request::Mode;
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
-use super::super::super::throttle::Turn;
 use super::super::super::timer::{Timer, before};
 use super::super::Values;
-use super::super::admission::Admission;
 use super::super::scene::{Host, Scene, Starting};
 use super::super::task::{Site, Ticket};
 use super::super::tasks::Tasks;
 use super::{EndNotes, Keys};
-use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
 use crate::resolve::{StoredValue, resolve};
@@ -96,7 +94,7 @@ impl CallRecords {
         &mut self,
         scene: &mut Scene<'x>,
         tasks: &mut Tasks<'x>,
-        admission: Option<&Admission<'x>>,
+        question: Option<&Question>,
         it: &Starting<'x>,
         host: &mut dyn Host<'x>,
     ) -> Result<bool, StepError> {
@@ -135,14 +133,10 @@ impl CallRecords {
             Ok(())
         });
         begun.unwrap_or(Ok(()))?;
-        if admission.is_some_and(|admission| admission.is_changed(&it.of)) {
+        if question.is_some_and(|question| question.is_changed) {
             scene.tell(|told| told.watch.changed(it.of.spot()));
         }
-        capture_again(
-            scene,
-            it,
-            admission.and_then(|admission| admission.shown(&it.of)),
-        );
+        capture_again(scene, it, question.map(|question| &question.arguments));
         let room = scene.values.held.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
@@ -352,10 +346,7 @@ fn misfit<'x>(
             mode: Mode::Recorded(value),
             ..Request::new(&scope, it.action)
         };
-        match scene.values.own(it.of.scope) {
-            None => host.start(it.number, request),
-            Some(own) => (own.start)(it.number, request),
-        }
+        it.start(&scene.values, request, host)
     };
     match started {
         Started::Ended(Err(error)) => Some(match scene.values.hushed(&it.of, error) {
@@ -367,13 +358,8 @@ fn misfit<'x>(
 }
 
 fn misfits(scene: &Scene<'_>, it: &Starting<'_>, why: String) -> JournalError {
-    let outer = scene.outer(it.of.scope);
-    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-    let id = &scene.values.step_of(&it.of).id;
-    let element = scene.element(&it.of);
-    let element = Elements(&element);
     JournalError::Misfit {
-        what: format!("the recorded output of step `{prefix}{id}{element}`"),
+        what: format!("the recorded output of step `{}`", scene.path_of(&it.of)),
         why,
     }
 }

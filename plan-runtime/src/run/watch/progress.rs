@@ -1,9 +1,9 @@
 //! A progress bar for runs.
 
-use super::StepError;
-use super::catch::locked;
+use super::super::StepError;
+use super::super::catch::locked;
+use super::super::report::{Status, Totals};
 use super::observe::{Observer, StepRef};
-use super::report::{Status, Totals};
 use crate::Plan;
 use crate::plan::Step;
 use crate::print::{self, MessageName};

@@ -1,8 +1,8 @@
 //! Limits on the rate and the concurrency of calls, which several runs can share.
 
-use super::catch::locked;
-use super::names::means;
-use super::timer::{Timer, TimerFuture};
+use super::super::catch::locked;
+use super::super::timer::{Timer, TimerFuture};
+use super::means;
 use crate::print::MessageName;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 /// Limits on the calls of all runs that share the throttle: on the number of concurrent calls, and on the number of calls that start
 /// in a period.
 ///
-/// A clone shares the limits of the original. An application stores one throttle and passes it to each run ([`Run::throttle`](super::Run::throttle)).
+/// A clone shares the limits of the original. An application stores one throttle and passes it to each run ([`Run::throttle`](crate::run::Run::throttle)).
 /// A toolbox passes its throttle to all its runs ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)).
 ///
-/// A waiting call does not count toward the run's [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward
+/// A waiting call does not count toward the run's [concurrency](crate::run::Run::concurrency), and the time until its first attempt does not count toward
 /// the time limits of its step. Each attempt counts as a call. Waiting calls with equal limits start in the order of their arrival. A call arrives
 /// when its run could start it.
 ///
@@ -84,7 +84,7 @@ struct ThrottleState {
 }
 
 /// The longest pause of a throttle after a tool's error.
-pub(super) const LONGEST_CLOSED: Duration = Duration::from_secs(60 * 60);
+pub(in crate::run) const LONGEST_CLOSED: Duration = Duration::from_secs(60 * 60);
 
 impl Throttle {
     /// Creates a throttle without limits.
@@ -125,12 +125,12 @@ impl Throttle {
     }
 
     /// Returns `true` if the throttle has no limits.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::run) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// Returns `true` if a limit applies to a tool.
-    pub(super) fn has(&self, tool: &str) -> bool {
+    pub(in crate::run) fn has(&self, tool: &str) -> bool {
         self.rules_of(tool).next().is_some()
     }
 
@@ -161,13 +161,13 @@ impl Throttle {
     }
 
     /// Pauses the limits of a tool, as an error of a call to it requests.
-    pub(super) fn close(&self, tool: &str, now: Instant, time: Duration) {
+    pub(in crate::run) fn close(&self, tool: &str, now: Instant, time: Duration) {
         self.rules_of(tool).for_each(|rule| rule.close(now, time));
     }
 }
 
 /// The turn of a call, which occupies room in the limits from the start to the end of the call.
-pub(super) struct Turn {
+pub(in crate::run) struct Turn {
     rules: Vec<Arc<Rule>>,
     /// The number of rules whose room is taken: all, or none.
     taken: usize,
@@ -178,7 +178,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(throttles: &[Throttle], tool: &str) -> Self {
+    pub(in crate::run) fn new(throttles: &[Throttle], tool: &str) -> Self {
         static COME: AtomicU64 = AtomicU64::new(0);
         let mut rules: Vec<Arc<Rule>> = Vec::new();
         for rule in throttles.iter().flat_map(|it| it.rules_of(tool)) {
@@ -197,7 +197,7 @@ impl Turn {
 
     /// Takes the turn if every rule has room for the call, which starts now. Otherwise the turn occupies no room, so that no other call waits for a
     /// waiting call.
-    pub(super) fn take(&mut self, now: Instant) -> bool {
+    pub(in crate::run) fn take(&mut self, now: Instant) -> bool {
         while let Some(rule) = self.rules.get(self.taken) {
             if !locked(&rule.state).enter(&rule.limit, self.number, now) {
                 self.full = self.taken;
@@ -209,12 +209,12 @@ impl Turn {
         true
     }
 
-    pub(super) fn is_taken(&self) -> bool {
+    pub(in crate::run) fn is_taken(&self) -> bool {
         self.taken == self.rules.len()
     }
 
     /// Returns a wait in the queue of the rule that had no room. After the wait, the call may try again.
-    pub(super) fn wait(&self, timer: &Arc<dyn Timer>) -> TimerFuture {
+    pub(in crate::run) fn wait(&self, timer: &Arc<dyn Timer>) -> TimerFuture {
         let Some(rule) = self.rules.get(self.full) else {
             return Box::pin(ready(()));
         };
@@ -229,7 +229,7 @@ impl Turn {
     }
 
     /// Waits for the call's turn.
-    pub(super) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
+    pub(in crate::run) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
         while !self.take(timer.now()) {
             self.wait(&timer).await;
         }

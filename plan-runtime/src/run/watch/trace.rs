@@ -1,10 +1,10 @@
 //! Spans and events of `tracing`. Without the feature, every function here does nothing.
 
 #[cfg(feature = "tracing")]
-pub(super) use on::{Span, is_on};
+pub(in crate::run) use on::{Span, is_on};
 
 #[cfg(not(feature = "tracing"))]
-pub(super) use off::{Span, is_on};
+pub(in crate::run) use off::{Span, is_on};
 
 #[cfg(feature = "tracing")]
 mod on {

@@ -1,17 +1,16 @@
 //! Calls that wait before they start: for the answers of gates, and for their turns among the calls of all runs with the same throttles.
 
-use super::super::StepError;
-use super::super::context::{Decision, PendingCall, Question};
-use super::super::report::WaitReason;
-use super::super::start::Started;
-use super::super::throttle::Turn;
-use super::super::timer::TimerFuture;
-use super::admission::Way;
-use super::admission::{Admission, Waiting};
-use super::recording::{Known, Records};
-use super::scene::{Host, Scene, Starting};
-use super::task::{Site, Wait};
-use super::tasks::Tasks;
+use super::super::super::StepError;
+use super::super::super::admission::Turn;
+use super::super::super::context::{Decision, PendingCall, Question};
+use super::super::super::report::WaitReason;
+use super::super::super::start::Started;
+use super::super::super::timer::TimerFuture;
+use super::super::recording::{Known, Records};
+use super::super::scene::{Host, Scene, Starting};
+use super::super::task::{Site, Wait};
+use super::super::tasks::Tasks;
+use super::{Admission, Waiting, Way};
 use crate::machine::{CallId, Event, ScopeId};
 use crate::plan::Role;
 use crate::resolve::bytes_of;
@@ -21,16 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
-pub(super) struct Admitting<'d, 'x> {
-    pub(super) admission: &'d mut Admission<'x>,
-    pub(super) scene: &'d mut Scene<'x>,
-    pub(super) tasks: &'d mut Tasks<'x>,
-    pub(super) records: Option<&'d mut Records>,
+pub(in super::super) struct Admitting<'d, 'x> {
+    pub(in super::super) admission: &'d mut Admission<'x>,
+    pub(in super::super) scene: &'d mut Scene<'x>,
+    pub(in super::super) tasks: &'d mut Tasks<'x>,
+    pub(in super::super) records: Option<&'d mut Records>,
 }
 
 impl<'x> Admitting<'_, 'x> {
     /// Decides whether a call may start. An error means that the call has failed.
-    pub(super) fn admit(
+    pub(in super::super) fn admit(
         &mut self,
         it: &Starting<'x>,
         host: &mut dyn Host<'x>,
@@ -115,7 +114,7 @@ impl<'x> Admitting<'_, 'x> {
         self.count_asked(&it.of)?;
         let way = Way {
             asks: true,
-            shown: self.admission.shown(&it.of),
+            shown: self.admission.question(&it.of).map(|it| &it.arguments),
             ..Way::default()
         };
         let (started, bytes) = it.request(self.scene, way, host);
@@ -241,7 +240,7 @@ impl<'x> Admitting<'_, 'x> {
 
     /// Ends the wait of a call for gates or a turn.
     #[cold]
-    pub(super) fn has_waited(&mut self, call: CallId) -> Result<(), StepError> {
+    pub(in super::super) fn has_waited(&mut self, call: CallId) -> Result<(), StepError> {
         let Some(waiting) = self.admission.waiting.remove(&call) else {
             return Ok(());
         };
@@ -417,7 +416,7 @@ impl<'x> Admitting<'_, 'x> {
 
 impl Admitting<'_, '_> {
     /// Returns the names of the tools in the undo steps of a call: of its step, and of the steps around.
-    pub(super) fn undone_by(&self, of: &Site) -> Vec<String> {
+    fn undone_by(&self, of: &Site) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (scope, step) in self.steps_around(of) {
             let plan = self.scene.values.scope(scope).plan;
@@ -433,20 +432,19 @@ impl Admitting<'_, '_> {
     }
 
     /// Returns the path of the step that a call undoes, if gates have allowed a call of that step.
-    pub(super) fn undoes(&self, of: &Site) -> Option<String> {
+    fn undoes(&self, of: &Site) -> Option<String> {
         self.steps_around(of).find_map(|(scope, step)| {
             let it = self.scene.values.scope(scope);
             let Role::Undo(undone) = it.plan.steps[step].role else {
                 return None;
             };
-            let outer = self.scene.outer(scope).map(|outer| outer.path() + ".");
             let is_allowed = it.allowed.contains(&undone);
-            is_allowed.then(|| outer.unwrap_or_default() + &it.plan.steps[undone].id)
+            is_allowed.then(|| self.scene.path_around(scope) + &it.plan.steps[undone].id)
         })
     }
 
     /// Notes that gates have allowed a call.
-    pub(super) fn note_allowed(&mut self, of: &Site) {
+    fn note_allowed(&mut self, of: &Site) {
         let around: Vec<_> = self.steps_around(of).collect();
         for (scope, step) in around {
             let has_undo = self.scene.machine.view().undo_of(scope, step).is_some();

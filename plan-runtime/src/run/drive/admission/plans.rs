@@ -1,10 +1,10 @@
-//! The admission of a run: its limits and permissions, and a check that its waits can end.
+//! The admission of a plan: its limits and permissions, and a check that its waits can end.
 
-use super::context::{Allowance, CallContext, Permissions};
-use super::limits::Limits;
-use super::options::Options;
-use super::shared::SharedRun;
-use super::signals::awaited_in;
+use super::super::super::context::{Allowance, CallContext, Permissions};
+use super::super::super::limits::Limits;
+use super::super::super::options::Options;
+use super::super::super::shared::SharedRun;
+use super::super::super::signals::awaited_in;
 use crate::error::Cause;
 use crate::plan::{Graph, Plan};
 use crate::print::some_of;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Returns the allowance of the plan of a run: the allowance of the plan around it, unless the options of the run have another.
-pub(super) fn allowance(
+pub(in super::super) fn allowance(
     options: &mut Options<'_>,
     by_default: Limits,
     outer: Option<&CallContext>,
@@ -46,7 +46,7 @@ pub(super) fn allowance(
 }
 
 /// Returns an error if a plan must not run in the run, inside this call if there is one.
-pub(super) fn may_run(
+pub(in super::super) fn may_run(
     (plan, graph): (&Plan, &Graph),
     has_secrets: bool,
     (run, allowance): (&SharedRun, &Allowance),

@@ -1,13 +1,13 @@
 //! The number of concurrent calls of a run, with all plans and blocks inside it.
 
-use super::catch::locked;
+use super::super::catch::locked;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 /// The permits for the calls of a run. An applicant without a permit waits in line. A free permit goes to the first applicant in the order of the
 /// plan.
-pub(super) struct Permits(Mutex<Line>);
+pub(in crate::run) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
@@ -30,18 +30,18 @@ enum PermitTurn {
 
 /// The permits of one plan, with its entry in the line while the plan waits.
 #[derive(Default)]
-pub(super) struct Applicant(Option<(Rank, Arc<PermitPlace>)>);
+pub(in crate::run) struct Applicant(Option<(Rank, Arc<PermitPlace>)>);
 
 impl Applicant {
     /// Returns `true` if a permit has been assigned and not yet taken.
-    pub(super) fn has_come(&self) -> bool {
+    pub(in crate::run) fn has_come(&self) -> bool {
         let place = self.0.as_ref();
         place.is_some_and(|(_, place)| matches!(*locked(&place.0), PermitTurn::Come))
     }
 }
 
 impl Permits {
-    pub(super) fn new(free: usize) -> Self {
+    pub(in crate::run) fn new(free: usize) -> Self {
         Self(Mutex::new(Line {
             free,
             waiting: BTreeMap::new(),
@@ -51,7 +51,7 @@ impl Permits {
 
     /// Takes a permit for a call at this position in the plan. If no permit is free, the line wakes the waker after it
     /// assigned a permit to the call.
-    pub(super) fn take(
+    pub(in crate::run) fn take(
         &self,
         applicant: &mut Applicant,
         at: impl FnOnce() -> Vec<usize>,
@@ -89,14 +89,14 @@ impl Permits {
     }
 
     /// Returns `true` if no applicant in the line comes before this position in the plan.
-    pub(super) fn is_next(&self, at: impl FnOnce() -> Vec<usize>) -> bool {
+    pub(in crate::run) fn is_next(&self, at: impl FnOnce() -> Vec<usize>) -> bool {
         let line = locked(&self.0);
         let first = line.waiting.first_key_value();
         first.is_none_or(|((first, _), _)| at() < *first)
     }
 
     /// Takes a permit, if one is free.
-    pub(super) fn try_take(&self) -> bool {
+    pub(in crate::run) fn try_take(&self) -> bool {
         let mut line = locked(&self.0);
         let has_one = line.free > 0;
         line.free -= usize::from(has_one);
@@ -104,13 +104,13 @@ impl Permits {
     }
 
     /// Takes the permits of calls that already run. If too few permits are free, takes all free permits.
-    pub(super) fn count(&self, calls: usize) {
+    pub(in crate::run) fn count(&self, calls: usize) {
         let mut line = locked(&self.0);
         line.free = line.free.saturating_sub(calls);
     }
 
     /// Returns permits, and assigns each of them to the first in line.
-    pub(super) fn give_back(&self, permits: usize) {
+    pub(in crate::run) fn give_back(&self, permits: usize) {
         for _ in 0..permits {
             let waker = self.hand_over();
             // Outside of the lock, since a woken task may ask immediately.
@@ -133,7 +133,7 @@ impl Permits {
     }
 
     /// Leaves the line. A permit that was assigned since goes to the next applicant.
-    pub(super) fn leave(&self, applicant: &mut Applicant) {
+    pub(in crate::run) fn leave(&self, applicant: &mut Applicant) {
         if let Some((rank, place)) = applicant.0.take() {
             locked(&self.0).waiting.remove(&rank);
             let has_come = matches!(*locked(&place.0), PermitTurn::Come);

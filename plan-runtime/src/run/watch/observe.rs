@@ -1,15 +1,18 @@
 //! Observers of runs.
 
-use super::{Status, StepError, Totals};
+use super::super::catch::catch;
+use super::super::{Status, StepError, Totals};
 use crate::Plan;
 use crate::error::Elements;
 use crate::plan::{Step, ToolInfo};
 use crate::print::MessageName;
+use crate::resolve::drop_quietly;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A receiver of the events of a run, set with [`Run::observe`](super::Run::observe).
+/// A receiver of the events of a run, set with [`Run::observe`](crate::run::Run::observe).
 ///
 /// The run calls the methods between the work of the steps, so a method should return quickly. Each method does nothing by default.
 /// If an observer panics, the run continues, and stops notifying the observer.
@@ -146,6 +149,49 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 
     fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {
         (**self).step_blocked(step, by);
+    }
+}
+
+/// The observers of a run. An observer that panics is not notified again.
+#[derive(Clone, Default)]
+pub(in crate::run) struct Observers(Vec<Arc<OneObserver<dyn Observer>>>);
+
+struct OneObserver<O: ?Sized> {
+    has_panicked: AtomicBool,
+    observer: O,
+}
+
+impl Observers {
+    pub(in crate::run) fn add(&mut self, observer: impl Observer + 'static) {
+        self.0.push(Arc::new(OneObserver {
+            has_panicked: AtomicBool::new(false),
+            observer,
+        }));
+    }
+
+    /// Returns `true` if any observer has not panicked.
+    #[inline]
+    pub(in crate::run) fn listen(&self) -> bool {
+        let has_panicked = |one: &AtomicBool| one.load(Ordering::Relaxed);
+        !self.0.iter().all(|one| has_panicked(&one.has_panicked))
+    }
+
+    /// Notifies all observers.
+    #[inline]
+    pub(super) fn tell(&self, tell: impl Fn(&dyn Observer)) {
+        for one in &self.0 {
+            let panicked = &one.has_panicked;
+            if !panicked.load(Ordering::Relaxed) && catch(|| tell(&one.observer)).is_err() {
+                panicked.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Observers {
+    /// Drops each observer separately, so that a panic in one destructor does not skip another destructor.
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(drop_quietly);
     }
 }
 

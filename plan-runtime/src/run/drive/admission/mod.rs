@@ -1,25 +1,34 @@
-//! The gates, throttles and shared permits of a run, the calls that wait for these, and the request for a call that is about to start.
+//! The admission of calls: the gates and throttles of a run, the calls that wait for these, and the request for a call that is about to start.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod.rs` | the calls that wait, the request for a call |
+//! | `admitting.rs` | the decision about a call: its question to the gates, its turn |
+//! | `plans.rs` | the limits and permissions of a plan, and a check that its waits can end |
+
+mod admitting;
+mod plans;
+
+pub(super) use admitting::Admitting;
+pub(super) use plans::{allowance, may_run};
 
 use super::super::StepError;
-use super::super::context::{Allowance, AnyGate, CallContext, Decision, Question};
+use super::super::admission::{Throttle, Turn};
+use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::options::MOST_QUESTIONS;
-use super::super::permits::Applicant;
 use super::super::request::Mode;
-use super::super::shared::SharedRun;
 use super::super::start::{Request, Started};
-use super::super::throttle::{Throttle, Turn};
-use super::super::trace::Span;
+use super::super::watch::Span;
 use super::scene::{Host, Scene, Starting};
 use super::task::Site;
 use super::values::Values;
-use crate::machine::{CallId, Command};
+use crate::machine::CallId;
 use crate::plan::Action;
 use crate::resolve::Handed;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Duration;
 
 /// The gates and throttles of a run, and the calls that wait for these.
@@ -90,16 +99,9 @@ impl<'x> Admission<'x> {
         step.calls.entry(of.element()).or_default()
     }
 
-    /// Returns the arguments that the gates were shown.
-    pub(super) fn shown(&self, of: &Site) -> Option<&Value> {
-        let question = self.call(of)?.question.as_ref()?;
-        Some(&question.arguments)
-    }
-
-    /// Returns `true` if a gate has changed the arguments of a call.
-    pub(super) fn is_changed(&self, of: &Site) -> bool {
-        let question = self.call(of).and_then(|call| call.question.as_ref());
-        question.is_some_and(|question| question.is_changed)
+    /// Returns the question about a call, with the arguments that the gates were shown.
+    pub(super) fn question(&self, of: &Site) -> Option<&Question> {
+        self.call(of)?.question.as_deref()
     }
 
     /// Returns `true` if a call counts in the limit of calls.
@@ -257,10 +259,7 @@ impl<'x> Starting<'x> {
                 keep: Values::keep(at, of.step),
                 ..Request::new(resolving, self.action)
             };
-            let mut start = || match scene.values.own(of.scope) {
-                None => host.start(self.number, request),
-                Some(own) => (own.start)(self.number, request),
-            };
+            let mut start = || self.start(&scene.values, request, host);
             match way.span {
                 None => start(),
                 Some(span) => span.around(start),
@@ -279,116 +278,5 @@ pub(super) fn late(error: StepError, limit: Option<(Duration, StepError)>) -> St
     match limit {
         Some((_, late)) if error.is_interrupted() => late,
         _ => error,
-    }
-}
-
-/// The share of a plan in the permits of a run. Each running call has a permit, unless a plan runs inside the call.
-pub(super) struct Sharing {
-    pub(super) run: Arc<SharedRun>,
-    pub(super) applicant: Applicant,
-    /// `true` if there is a permit for the next call.
-    pub(super) has_permit: bool,
-    /// The calls that run without contexts. A call with a context has its permit there.
-    calls: usize,
-}
-
-impl Sharing {
-    /// Creates the share of a plan. `calls` is the number of its running calls.
-    pub(super) fn new(run: Arc<SharedRun>, calls: usize) -> Self {
-        run.permits.count(calls);
-        Self {
-            run,
-            applicant: Applicant::default(),
-            has_permit: false,
-            calls,
-        }
-    }
-
-    /// Returns the next command of a run that shares its permits. The permit of a call is kept until the machine starts the call.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn next(&mut self, scene: &mut Scene<'_>, waker: &Waker) -> Option<Command> {
-        let told = scene.machine.next(false);
-        if told.is_some() || !self.may_go_on(scene, waker) {
-            return told;
-        }
-        scene.machine.next(true)
-    }
-
-    /// Returns `true` if there is a permit for the next call, or no call is next.
-    fn may_go_on(&mut self, scene: &mut Scene<'_>, waker: &Waker) -> bool {
-        let Some(mut next) = scene.machine.first() else {
-            self.give_back();
-            return true;
-        };
-        if let Some(around) = &scene.around {
-            next.splice(..0, around.at().iter().copied());
-        }
-        self.may_start(&next, waker)
-    }
-
-    /// Takes a permit for a call at this position of the plan. Without a free permit, the next free permit wakes the
-    /// waker.
-    fn may_start(&mut self, next: &[usize], waker: &Waker) -> bool {
-        let permits = &self.run.permits;
-        if self.has_permit {
-            if permits.is_next(|| next.to_vec()) {
-                return true;
-            }
-            permits.give_back(1);
-        }
-        self.has_permit = permits.take(&mut self.applicant, || next.to_vec(), waker);
-        self.has_permit
-    }
-
-    /// Counts a started call.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn started(&mut self, context: Option<&CallContext>) {
-        match context {
-            None => self.calls += 1,
-            // The calls of a plan count, and not the call that is the plan.
-            Some(context) if !context.count() => return,
-            Some(_) => {}
-        }
-        self.has_permit = false;
-    }
-
-    /// Counts an ended call. Its permit goes to the next call here.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn ended(&mut self, context: Option<&CallContext>) {
-        match context {
-            None => self.calls -= 1,
-            Some(context) if !context.has_counted() => return,
-            Some(_) => {}
-        }
-        self.run.permits.leave(&mut self.applicant);
-        if std::mem::replace(&mut self.has_permit, true) {
-            self.run.permits.give_back(1);
-        }
-    }
-
-    /// Counts a dropped call without a context.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn dropped(&mut self) {
-        self.calls -= 1;
-        self.run.permits.give_back(1);
-    }
-
-    /// Returns the permit, because no call starts for now.
-    fn give_back(&mut self) {
-        self.run.permits.leave(&mut self.applicant);
-        if std::mem::take(&mut self.has_permit) {
-            self.run.permits.give_back(1);
-        }
-    }
-}
-
-impl Drop for Sharing {
-    fn drop(&mut self) {
-        self.give_back();
-        self.run.permits.give_back(self.calls);
     }
 }
