@@ -37,8 +37,8 @@ impl Outputs<'_, '_> {
             Target::Index(index) => ReferenceTarget::Step(*index, &self.plan.steps.get(*index)?.id),
             Target::Input(name) => ReferenceTarget::Input(name),
         };
-        let form = self.dialect.rules().form(to, &meant.path)?;
-        let is_string = self.dialect.rules().places != Places::Nowhere;
+        let form = self.rules.form(to, &meant.path)?;
+        let is_string = self.rules.places != Places::Nowhere;
         Some(if is_string { quote(&form) } else { form })
     }
 
@@ -102,7 +102,7 @@ impl Outputs<'_, '_> {
 impl KnownReference<'_, '_> {
     /// Returns a reference as JSON, as the document has it.
     pub(super) fn as_json(&self) -> Option<String> {
-        if self.known.dialect.rules().places != Places::Nowhere {
+        if self.known.rules.places != Places::Nowhere {
             let text = self.reference.text();
             // Nobody reads a long suggestion.
             return (short(&text) == *text).then(|| quote(&text));
@@ -119,7 +119,7 @@ impl KnownReference<'_, '_> {
             Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
-        let mut form = known.dialect.rules().form(to, path)?;
+        let mut form = known.rules.form(to, path)?;
         let otherwise = reference.otherwise.as_ref();
         let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
         let more = [
@@ -258,7 +258,7 @@ impl KnownReference<'_, '_> {
     fn asked(&self, around: &Range<usize>) -> (String, String, String) {
         let [name, _] = self.known.new_variables(around);
         let value = self.as_json();
-        let variable = self.known.dialect.variable(self.known.depth(), &name);
+        let variable = self.known.rules.variable(self.known.depth(), &name);
         (name, variable, value.unwrap_or_else(|| "a".to_owned()))
     }
 
@@ -336,7 +336,7 @@ impl Passed<'_> {
         ways.extend(read.always_there());
         let (name, variable, value) = read.asked(&self.call.arguments);
         let call = self.call_with(&variable);
-        let counts = if read.known.dialect.rules().wraps() {
+        let counts = if read.known.rules.wraps() {
             " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
             ""
@@ -360,7 +360,7 @@ impl Passed<'_> {
             && (before.starts_with('{') || part == *all)
             && let Some(arguments) = spliced(before, local, after)
         {
-            return known.dialect.call_of(&tool, &arguments);
+            return known.rules.call_of(&tool, &arguments);
         }
         let place = call.place.borrow();
         let is_argument = !place.is_empty() && !place.contains(['.', '[']);
@@ -369,7 +369,7 @@ impl Passed<'_> {
         } else {
             "…".to_owned()
         };
-        known.dialect.call_with(&tool, &argument, local)
+        known.rules.call_with(&tool, &argument, local)
     }
 
     /// Returns the suggestion of a field in place of its object.
@@ -397,7 +397,7 @@ impl Passed<'_> {
 
     /// Returns the help that writes a number or a boolean as text.
     pub(super) fn as_text(&self) -> Option<String> {
-        let rules = self.read.known.dialect.rules();
+        let rules = self.read.known.rules;
         let text = match rules.places {
             Places::Whole => return None,
             Places::Anywhere => format!("{}{}", self.read.reference.text(), rules.literal("")),

@@ -34,7 +34,6 @@ pub(super) static LAYOUT: Layout = Layout {
     body: &layout::body("arguments"),
     policy: &[],
     id: None,
-    by_place: false,
     arguments: listing::arguments,
     after: (step::AFTER, JsonType::String),
     own_policy: |_, _, _| {},

@@ -33,15 +33,18 @@ pub(super) static LAYOUT: Layout = Layout {
     step: STEP,
     body: &layout::body("params"),
     policy: &[
-        ("attempts", "retryCount"),
-        ("timeout", "timeout"),
-        ("optional", "optional"),
+        ("attempts", "retryCount", r#"`"retryCount": 2`"#),
+        (
+            "timeout",
+            "timeout",
+            r#"`"timeout": 10000`, in milliseconds"#,
+        ),
+        ("optional", "optional", r#"`"optional": true`"#),
     ],
     id: Some(|index, around| match around {
         None => format!("step{index}"),
         Some(step) => format!("{step}_{index}"),
     }),
-    by_place: true,
     arguments: listing::arguments,
     after: ("dependsOn", JsonType::Number),
     own_policy: |reader, members, step| step.policy = policy(reader, members).into(),

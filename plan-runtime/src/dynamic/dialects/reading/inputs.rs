@@ -3,6 +3,7 @@
 use super::PlanReader;
 use super::counts::count_input;
 use crate::dynamic::Profile;
+use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::{Block, Input};
@@ -15,7 +16,7 @@ const VALUES_OF_INPUT: usize = 3;
 
 /// Looks through a document for the names of inputs that references have.
 pub(crate) fn expect(reader: &mut PlanReader, document: JsonNode<'_>) {
-    let names = (reader.dialect.rules().inputs_in)(document, reader.limits.name);
+    let names = (reader.rules.inputs_in)(document, reader.limits.name);
     reader.input_names = names.into_iter().map(|name| (name, None)).collect();
 }
 
@@ -56,10 +57,13 @@ pub(crate) fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>)
 
 /// Returns the step with this index, which must come before the current one.
 pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>) -> Option<usize> {
+    let rules = reader.rules;
+    let name = |index| (rules.step)(index, "");
+    let form = |to| rules.form(to, &[]).unwrap_or_default();
     let counted = |count: usize, before: &str| match count {
         0 => format!("no steps{before}"),
-        1 => format!("one step{before}, step[0]"),
-        _ => format!("{count} steps{before}, step[0] to step[{}]", count - 1),
+        1 => format!("one step{before}, {}", name(0)),
+        _ => format!("{count} steps{before}, {} to {}", name(0), name(count - 1)),
     };
     let before_block = reader
         .around
@@ -68,8 +72,10 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
     // The notation by which a block reads an outer step: the step with this index, if it comes before the block.
     let read_by_block = |before: usize| {
         let index = if index < before { index } else { 0 };
+        let outer = quote(&form(ReferenceTarget::Step(index, "")));
+        let inner = form(ReferenceTarget::Value("x"));
         format!(
-            "a block counts only its own steps; list the values of other steps in its `inputs`: `\"inputs\": {{\"x\": \"${{step[{index}].data}}\"}}`, and write `${{x.data}}` in the block"
+            "a block counts only its own steps; list the values of other steps in its `inputs`: `\"inputs\": {{\"x\": {outer}}}`, and write `{inner}` in the block"
         )
     };
     if index >= reader.here.steps {
@@ -81,23 +87,32 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
             }
         };
         let steps = counted(reader.here.steps, "");
-        let message = format!("there is no step[{index}]: the {whole} has {steps}");
+        let message = format!("there is no {}: the {whole} has {steps}", name(index));
         return reader.fail(Code::StepOutOfRange, place, message, help);
     }
     let (message, help) = match &reader.here.current {
         Some((current, id)) if *current == index && &**id == Block::TAIL => {
             let steps = counted(index, " before it");
-            let message = format!("step[{index}] is this `tail` itself: the block has {steps}");
+            let message = format!(
+                "{} is this `tail` itself: the block has {steps}",
+                name(index)
+            );
             (message, read_by_block(before_block.unwrap_or_default()))
         }
         Some((current, _)) if *current <= index => {
             let message = if *current == index {
-                format!("step[{index}] refers to itself")
+                format!("{} refers to itself", name(index))
             } else {
-                format!("step[{current}] refers to step[{index}], which comes after it")
+                format!(
+                    "{} refers to {}, which comes after it",
+                    name(*current),
+                    name(index)
+                )
             };
-            let help = "the steps of a blueprint run in order: a step can use only earlier steps";
-            (message, help.to_owned())
+            let name = rules.name;
+            let help =
+                format!("the steps of a {name} run in order: a step can use only earlier steps");
+            (message, help)
         }
         _ => return Some(index),
     };

@@ -118,6 +118,6 @@ impl PlanReader {
 /// Returns all members of a step.
 fn known_in_step(layout: &Layout) -> Vec<&'static str> {
     let extensions = names::EXTENSIONS.iter().copied();
-    let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
+    let extensions = extensions.filter(|name| *name != step::AFTER || layout.after.0 == *name);
     layout.step.iter().copied().chain(extensions).collect()
 }

@@ -60,7 +60,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     (
         "undo rollback compensate",
         step::UNDO,
-        r#"the step that undoes another step has `"undo": "a"`"#,
+        "the step that undoes another step names that step in its `undo`",
     ),
     (
         "always finally",
@@ -81,7 +81,7 @@ pub(super) const UNLESS: &str = "unless skip skipif disabled";
 pub(super) const ELSE: &str = "else elif elseif otherwise";
 
 /// The words for the number of attempts after the first one.
-pub(super) const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
+const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
 
 /// The words that have an effect with each boolean.
 const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
@@ -118,7 +118,7 @@ pub(super) fn meanings(
         // Only a list or an object contains steps.
         step::BLOCK => matches!(kind, JsonType::List | JsonType::Object),
         // A number of parallel elements is no order.
-        step::AFTER => word != "parallel" || kind != JsonType::Number,
+        step::AFTER => word != "parallel" || matches!(kind, JsonType::Bool | JsonType::String),
         policy::CONCURRENCY => word != "parallel" || kind == JsonType::Number,
         _ => true,
     };
@@ -158,15 +158,16 @@ pub(super) fn renamed(
     known: &[&'static str],
 ) -> Option<&'static str> {
     // Plan JSON cannot read the arguments of another dialect under any name.
-    let is_foreign = reader.dialect.rules().wraps() && is_arguments(&member.name);
+    let is_foreign = reader.rules.wraps() && is_arguments(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     let word = plain(&member.name);
     let meanings = meanings(&word, member.value.kind());
     let mut found = meanings.filter_map(|(meaning, form)| match meaning {
-        step::ARGUMENTS => (!is_foreign).then_some(reader.syntax.arguments()),
+        step::ARGUMENTS => (!is_foreign).then_some(reader.rules.syntax.arguments()),
         plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
+        step::AFTER => is_list.then_some(reader.rules.syntax.after().0),
         _ => form.is_empty().then_some(meaning),
     });
     found.find(|meaning| known.contains(meaning) && members.can_have(meaning, member))

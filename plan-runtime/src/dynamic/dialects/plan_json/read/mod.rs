@@ -61,10 +61,13 @@ impl Syntax for PlanJson {
         reader.only(&mut members, "a step", names::step::ALL);
         steps::purpose(reader, &members, step);
         step.body = body::body(reader, &members, "the step", reader.here.depth);
-        let after = (names::step::AFTER, JsonType::String);
-        step.after = body::after(reader, index, &members, after);
-        policy::policy_of(reader, index, &members, step, &[]);
+        step.after = body::after(reader, index, &members);
+        policy::policy_of(reader, index, &members, step);
         body::check_bound(reader, &members, step);
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        &[plan::STEPS]
     }
 
     fn body(&self) -> &'static [&'static str] {
@@ -108,8 +111,8 @@ impl Syntax for PlanJson {
         own_step(reader, (&name.value, of), node.place())
     }
 
-    fn names_steps(&self) -> bool {
-        true
+    fn after(&self) -> (&'static str, JsonType) {
+        (names::step::AFTER, JsonType::String)
     }
 }
 
