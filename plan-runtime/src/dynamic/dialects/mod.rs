@@ -7,7 +7,7 @@
 //! - `scan.rs` finds the references in a string.
 //!
 //! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
-//! row. `tests.rs` fails if another file names a dialect or one of its words.
+//! row. `tests.rs` fails if another file names a dialect or one of its words. `toy/` is a fifth dialect, for tests, as an example of a folder.
 //!
 //! The row of plan JSON is in `plan_json/rules.rs`. Plan JSON has no references in strings. The other three dialects, the
 //! *string dialects*, write references in strings.
@@ -29,6 +29,8 @@ pub(super) mod reading;
 mod recognize;
 pub(super) mod references;
 mod tool_plan;
+#[cfg(test)]
+mod toy;
 
 pub(super) use recognize::recognize;
 /// The guide and the JSON Schema for models, in the dialect that the prompt asks for.
@@ -93,6 +95,9 @@ pub enum Dialect {
     Blueprint,
     /// The Action/Step/Orchestrator's action plans, with `{{…}}`.
     ActionPlan,
+    /// Job lists, of the tests.
+    #[cfg(test)]
+    JobList,
 }
 
 /// The strictness of a dialect's reader.
@@ -121,6 +126,8 @@ impl Dialect {
             Self::ToolPlan => &tool_plan::RULES,
             Self::Blueprint => &blueprint::RULES,
             Self::ActionPlan => &action_plan::RULES,
+            #[cfg(test)]
+            Self::JobList => &toy::RULES,
         }
     }
 
@@ -138,6 +145,8 @@ impl Dialect {
         Self::PlanJson,
         Self::ToolPlan,
         Self::Blueprint,
+        #[cfg(test)]
+        Self::JobList,
     ];
 }
 
