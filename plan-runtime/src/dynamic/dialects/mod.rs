@@ -7,7 +7,7 @@
 //! - `scan.rs` finds the references in a string.
 //!
 //! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
-//! row. `tests.rs` fails if another file names a dialect or one of its words. `toy/` is a fifth dialect, for tests, as an example of a folder.
+//! row. `tests.rs` fails if another file names a dialect or one of its words. `tests/toy/` is a fifth dialect, as an example of a folder.
 //!
 //! The row of plan JSON is in `plan_json/rules.rs`. Plan JSON has no references in strings. The other three dialects, the
 //! *string dialects*, write references in strings.
@@ -29,8 +29,6 @@ pub(super) mod reading;
 mod recognize;
 pub(super) mod references;
 mod tool_plan;
-#[cfg(test)]
-mod toy;
 
 pub(super) use recognize::recognize;
 /// The guide and the JSON Schema for models, in the dialect that the prompt asks for.
@@ -127,7 +125,7 @@ impl Dialect {
             Self::Blueprint => &blueprint::RULES,
             Self::ActionPlan => &action_plan::RULES,
             #[cfg(test)]
-            Self::JobList => &toy::RULES,
+            Self::JobList => &tests::toy::RULES,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Tests for the borders of a dialect, its folder and its row.
 
+pub(super) mod toy;
+
 use super::{Dialect, Rules};
 use std::fs;
 use std::path::Path;

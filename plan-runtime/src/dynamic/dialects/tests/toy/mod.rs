@@ -9,21 +9,21 @@
 
 mod tests;
 
-use super::reading::layout::{self, Layout};
-use super::reading::listing;
-use super::recognize::Sign;
-use super::references::path::{self, NameSyntax};
-use super::references::{
+use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::listing;
+use crate::dynamic::dialects::recognize::Sign;
+use crate::dynamic::dialects::references::path::{self, NameSyntax};
+use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, Places, ReferenceTarget, Scan, ScanError, ScannedReference, Style,
     Target, escaped, named,
 };
-use super::{Compat, Recognition, Rules, step_by_id};
+use crate::dynamic::dialects::{Compat, Recognition, Rules, step_by_id};
 use crate::dynamic::json_node::JsonType;
 use std::collections::HashSet;
 
 const MARK: Mark = Mark::new("<<", ">>");
 
-pub(super) static RULES: Rules = Rules {
+pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     name: "job list",
     document: "a job list (`<<…>>`)",
     recognition: Recognition {
