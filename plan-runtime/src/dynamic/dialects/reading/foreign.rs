@@ -127,13 +127,6 @@ pub(crate) fn meant(reader: &PlanReader, text: &Text<'_>, at: usize) -> Option<S
     form.filter(|_| has(reader, &meant.target))
 }
 
-/// Returns the reference that a string without marks probably means, in the dialect's notation.
-pub(crate) fn form_of_unmarked(reader: &PlanReader, text: &Text<'_>) -> Option<String> {
-    let meant = references::unmarked(&text.value)?;
-    let (_, form) = form(reader, text, &meant.target, &meant.path);
-    form.filter(|_| has(reader, &meant.target))
-}
-
 /// Returns the reference with a similar name, in the dialect's notation.
 pub(super) fn similar_form(reader: &mut PlanReader, text: &Text<'_>, at: usize) -> Option<String> {
     let meant = references::meant(reader.rules, &text.value, at)?;

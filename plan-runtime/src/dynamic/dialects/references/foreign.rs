@@ -117,20 +117,6 @@ pub(crate) fn foreign<'t>(
     }
 }
 
-/// Reads a reference without the marks of any dialect, such as `mail.from`.
-pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
-    const SYNTAX: ReferenceSyntax = ReferenceSyntax {
-        mark: Mark::new("", ""),
-        of: None,
-        needs: Needs::Nothing,
-    };
-    let mut read = read(&SYNTAX, text, 0).filter(|read| read.range == (0..text.len()))?;
-    if is_wrapped(&read.path, &["result"]) {
-        read.path.remove(0);
-    }
-    Some(read)
-}
-
 /// Returns the reference in the form of this dialect at a position of a string, with a target in the notation of any
 /// dialect.
 pub(crate) fn meant<'t>(
