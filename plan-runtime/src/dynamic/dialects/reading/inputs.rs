@@ -1,14 +1,18 @@
 //! Inputs that references declare, and steps that references name by their index.
 
 use super::PlanReader;
-use super::counts::count_input;
+use super::body;
+use super::counts::{VALUES_OF_STEP, count_input};
+use super::names::RENAME;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
+use crate::plan::json::names::input;
 use crate::plan::{Block, Input};
 use crate::print::short;
 use crate::shape::Secrets;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The number of values that a newly discovered input counts as.
@@ -18,6 +22,54 @@ const VALUES_OF_INPUT: usize = 3;
 pub(crate) fn expect(reader: &mut PlanReader, document: JsonNode<'_>) {
     let names = (reader.rules.inputs_in)(document, reader.limits.name);
     reader.input_names = names.into_iter().map(|name| (name, None)).collect();
+}
+
+/// Reads the declared inputs, whose objects may have these members.
+pub(crate) fn declared(reader: &mut PlanReader, nodes: Vec<JsonNode<'_>>, known: &[&'static str]) {
+    const WHAT: &str = "the name of an input";
+    let mut seen: HashMap<String, Range<usize>> = HashMap::new();
+    for node in nodes {
+        let index = reader.inputs.len();
+        if !reader.count(VALUES_OF_STEP, node.place()) {
+            break;
+        }
+        count_input(reader, index, node.place());
+        if reader.is_over() {
+            break;
+        }
+        let Some(members) = reader.object(node, "an input", known) else {
+            continue;
+        };
+        let name = reader.required_name(&members, "the input", WHAT);
+        let name = name.unwrap_or_default();
+        reader.name_fits(&name, WHAT, node.place());
+        if let Some(given) = members.given(input::NAME) {
+            let place = given.place();
+            if let Some(first) = seen.get(&name) {
+                let message = format!("two inputs have the name `{}`", short(&name));
+                let note = Note::error(Code::DuplicateId, place, message);
+                let note = note.related(first.clone(), "the first one is here");
+                reader.note(note.help(RENAME));
+            } else {
+                no_step(reader, &name, place.clone());
+                // In strings, the inputs of the plan have names of another form.
+                if reader.rules.wraps() {
+                    let names = &mut reader.here.names;
+                    names.insert(name.clone(), (index, place.clone()));
+                }
+                reader.input_names.insert(name.as_str().into(), Some(index));
+                seen.insert(name.clone(), place);
+            }
+        }
+        let input = Input {
+            secrets: body::secrets(reader, &members, input::SECRETS),
+            ..reader.input(&members, name)
+        };
+        if input.type_name.is_empty() {
+            reader.here.spans.untyped.push(index);
+        }
+        reader.inputs.push(input);
+    }
 }
 
 /// Returns the input of the plan with this name. The first reference declares the input.
@@ -44,7 +96,7 @@ pub(super) fn input(reader: &mut PlanReader, name: &str, place: Range<usize>) ->
 }
 
 /// Reports an input with the name of a step.
-pub(crate) fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>) {
+fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>) {
     if let Some(step) = reader.at(0).step_of(input) {
         let message = format!("the input `{}` has the name of a step", short(input));
         let first = reader.at(0).spans.steps.get(step);
