@@ -35,8 +35,16 @@ fn each_line(folder: &Path, see: &mut dyn FnMut(&Path, usize, &str)) {
 /// Returns the vocabulary of a dialect, with quotes around names of members.
 fn words(rules: &Rules, plan_json: &Rules) -> Vec<String> {
     let own = rules.syntax.policy().iter().map(|(.., name, _)| *name);
-    let members = own.chain([rules.syntax.after().0, rules.syntax.arguments()]);
-    let shared = [plan_json.syntax.after().0, plan_json.syntax.arguments()];
+    let members = own.chain([
+        rules.syntax.after().0,
+        rules.syntax.arguments(),
+        rules.syntax.outputs(),
+    ]);
+    let shared = [
+        plan_json.syntax.after().0,
+        plan_json.syntax.arguments(),
+        plan_json.syntax.outputs(),
+    ];
     let amounts = rules.syntax.policy().iter().map(|(amount, ..)| *amount);
     let shared: Vec<&str> = amounts.chain(shared).collect();
     let members = members.filter(|name| !shared.contains(name));

@@ -4,7 +4,7 @@ use crate::dynamic::dialects::reading::inputs;
 use crate::dynamic::dialects::reading::layout::{self, Layout};
 use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::json_node::JsonType;
-use crate::plan::json::names::step;
+use crate::plan::json::names::{plan, step};
 
 const TOP: &[&str] = &[
     "plan",
@@ -37,5 +37,6 @@ pub(super) static LAYOUT: Layout = Layout {
     arguments: listing::arguments,
     after: (step::AFTER, JsonType::String),
     own_policy: |_, _, _| {},
+    outputs: plan::OUTPUT,
     output: |_, _, steps| listing::all_outputs(steps),
 };

@@ -5,6 +5,7 @@ use crate::dynamic::dialects::reading::layout::{self, Layout};
 use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::{Members, PlanReader, wrong_kind};
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::json::names::plan;
 use crate::plan::{Optional, Policy};
 use std::time::Duration;
 
@@ -48,6 +49,7 @@ pub(super) static LAYOUT: Layout = Layout {
     arguments: listing::arguments,
     after: ("dependsOn", JsonType::Number),
     own_policy: |reader, members, step| step.policy = policy(reader, members).into(),
+    outputs: plan::OUTPUT,
     output: |_, _, steps| listing::all_outputs(steps),
 };
 

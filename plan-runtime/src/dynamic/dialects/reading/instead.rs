@@ -1,6 +1,6 @@
 //! Help for a member name of another system, such as `depends_on`: the equivalent member, with a usual value.
 
-use super::words::{ELSE, OWNERS, UNLESS, is_one, meanings, plain, renamed};
+use super::words::{ELSE, UNLESS, has_notations, is_one, meanings, plain, renamed};
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::JsonType;
 use crate::plan::json::names::{branch, each, looped, policy, step};
@@ -44,7 +44,7 @@ pub(super) fn instead(
     if let Some(meant) = same.or_else(|| renamed(reader, members, member, known)) {
         return Some(format!("did you mean `{meant}`?"));
     }
-    if !known.iter().any(|it| OWNERS.contains(it)) {
+    if !has_notations(reader.rules, known) {
         return None;
     }
     let has = |name: &'static str| known.contains(&name);

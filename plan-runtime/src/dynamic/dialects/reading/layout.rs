@@ -37,6 +37,8 @@ pub(crate) struct Layout {
     pub(crate) after: (&'static str, JsonType),
     /// Reads the policy in the members of a step, if the dialect has such members.
     pub(crate) own_policy: fn(&mut PlanReader, &Members<'_>, &mut Step),
+    /// The member for a list of outputs.
+    pub(crate) outputs: &'static str,
     /// Reads the output of a document that has no template for it.
     pub(crate) output: fn(&mut PlanReader, &Members<'_>, &[Step]) -> Output,
 }

@@ -93,6 +93,10 @@ impl Syntax for Layout {
         self.steps
     }
 
+    fn outputs(&self) -> &'static str {
+        self.outputs
+    }
+
     fn body(&self) -> &'static [&'static str] {
         self.body
     }

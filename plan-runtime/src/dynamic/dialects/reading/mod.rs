@@ -33,6 +33,7 @@ use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::limits::DocumentLimits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
+use crate::plan::json::names::plan;
 use crate::plan::{Action, Body, Bound, Input, Origin, Plan, Step, Template, ToolInfo};
 use counts::{Counts, VALUES_OF_STEP};
 use names::{BlockRead, OwnStep};
@@ -60,6 +61,11 @@ pub(crate) trait Syntax: Sync {
 
     /// Returns the possible members of a document for the list of steps.
     fn lists(&self) -> &'static [&'static str];
+
+    /// Returns the member of a document for a list of outputs.
+    fn outputs(&self) -> &'static str {
+        plan::OUTPUT
+    }
 
     /// Returns all members of a body inside a step.
     fn body(&self) -> &'static [&'static str];

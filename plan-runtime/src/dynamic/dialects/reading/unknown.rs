@@ -75,7 +75,7 @@ fn is_beside_tool(reader: &PlanReader, members: &Members<'_>, member: &Member<'_
 
 /// Returns `true` if the unknown member is an error.
 fn is_error(reader: &PlanReader, member: &Member<'_>, known: &[&str]) -> bool {
-    reader.profile != Profile::Compat || changes_runs(member, known)
+    reader.profile != Profile::Compat || changes_runs(reader.rules, member, known)
 }
 
 /// Returns the finding for an unknown member, with its equivalent.

@@ -2,6 +2,7 @@
 
 use super::layout::is_arguments;
 use super::{Member, Members, PlanReader};
+use crate::dynamic::dialects::Rules;
 use crate::dynamic::json_node::JsonType;
 use crate::plan::json::names::{self, branch, each, looped, plan, policy, step};
 
@@ -88,11 +89,10 @@ const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
 
 const IF: &str = r#""if": [{"condition": …, "then": …}, {"then": …}]"#;
 
-/// The members that mark an object of the document whose foreign words get a notation.
-pub(super) const OWNERS: [&str; 6] = [
+/// The members that mark an object whose foreign words get a notation, besides the list of steps.
+const OWNERS: [&str; 5] = [
     step::TOOL,
     plan::STEPS,
-    "plan",
     branch::THEN,
     each::BODY,
     policy::ATTEMPTS,
@@ -129,7 +129,7 @@ pub(super) fn meanings(
 
 /// Returns `true` if an ignored member would make a step run that its author made conditional, or run once instead of repeatedly. The
 /// dialects' original systems ignore other members, and the compat profile does as well.
-pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
+pub(super) fn changes_runs(rules: &Rules, member: &Member<'_>, known: &[&str]) -> bool {
     let word = plain(&member.name);
     let mut meanings = meanings(&word, member.value.kind());
     let is_body =
@@ -147,7 +147,13 @@ pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
         JsonType::String => member.value.slice() != r#""""#,
         _ => true,
     };
-    has_effect && known.iter().any(|it| OWNERS.contains(it))
+    has_effect && has_notations(rules, known)
+}
+
+/// Returns `true` if an object with these members explains foreign words by a notation.
+pub(super) fn has_notations(rules: &Rules, known: &[&str]) -> bool {
+    let mut owners = OWNERS.iter().chain(rules.syntax.lists());
+    owners.any(|owner| known.contains(owner))
 }
 
 /// Returns the member of the object with the meaning of a word in other systems, if the object can have this member as well.
@@ -164,7 +170,7 @@ pub(super) fn renamed(
     let meanings = meanings(&word, member.value.kind());
     let mut found = meanings.filter_map(|(meaning, form)| match meaning {
         step::ARGUMENTS => (!is_foreign).then_some(reader.rules.syntax.arguments()),
-        plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
+        plan::OUTPUT if is_list => Some(reader.rules.syntax.outputs()),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
         step::AFTER => is_list.then_some(reader.rules.syntax.after().0),

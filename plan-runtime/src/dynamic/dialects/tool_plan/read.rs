@@ -37,6 +37,7 @@ pub(super) static LAYOUT: Layout = Layout {
     arguments,
     after: (step::AFTER, JsonType::String),
     own_policy: |_, _, _| {},
+    outputs: "output_steps",
     output,
 };
 

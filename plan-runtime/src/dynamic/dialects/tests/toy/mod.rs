@@ -70,6 +70,7 @@ static LAYOUT: Layout = Layout {
     arguments: listing::arguments,
     after: ("follows", JsonType::String),
     own_policy: |_, _, _| {},
+    outputs: "output",
     output: |_, _, steps| listing::all_outputs(steps),
 };
 

@@ -1,6 +1,6 @@
 //! Job lists are recognized, read, checked and run, and all messages about them have their notation.
 
-use crate::dynamic::{Code, Contract, Dialect, Finding, Reader, Toolbox};
+use crate::dynamic::{Code, Contract, Dialect, Finding, Profile, Reader, Toolbox};
 use serde_json::{Value, json};
 
 const STEPS: &str = r#"{"id": "mail", "tool": "find", "payload": {"name": "Sarah"}}"#;
@@ -99,6 +99,16 @@ fn its_findings_have_its_notation() {
             finding.help.as_deref().unwrap_or_default().contains(help),
             "{finding}"
         );
+    }
+}
+
+#[test]
+fn no_profile_ignores_a_repetition_beside_the_jobs() {
+    let text = format!(r#"{{"jobs": [{STEPS}], "repeat": 3}}"#);
+    for profile in [Profile::Strict, Profile::Compat] {
+        let findings = Reader::new().profile(profile).read(&text).unwrap_err();
+        let help = findings[0].help.as_deref().unwrap_or_default();
+        assert!(help.contains(r#"a step can have `"loop": "#), "{findings}");
     }
 }
 
