@@ -201,6 +201,7 @@ fn an_order_or_a_policy_is_never_ignored() {
     for (name, value, by_id, by_place) in [
         ("depends_on", json!(["x"]), "after", "dependsOn"),
         ("Run-After", json!(["x"]), "after", "dependsOn"),
+        ("needs", json!("x"), "after\": [\"x\"]", "dependsOn"),
         ("sequential", json!(true), "after", "dependsOn"),
         ("retries", json!(3), "attempts", "retryCount"),
         ("max_retries", json!(3), "attempts", "retryCount"),

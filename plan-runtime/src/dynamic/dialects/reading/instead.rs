@@ -2,7 +2,7 @@
 
 use super::words::{ELSE, UNLESS, has_notations, is_one, meanings, plain, renamed};
 use super::{Member, Members, PlanReader};
-use crate::dynamic::json_node::JsonType;
+use crate::dynamic::json_node::{JsonType, on_one_line};
 use crate::plan::json::names::{branch, each, looped, policy, step};
 use crate::print::short;
 
@@ -64,7 +64,7 @@ pub(super) fn instead(
     };
     let mut meanings = meanings(&word, member.value.kind());
     let (meaning, form) = meanings.find(|(meaning, form)| !form.is_empty() && fits(meaning))?;
-    let (after, _) = reader.rules.syntax.after();
+    let (after, kind) = reader.rules.syntax.after();
     let place = if has(step::ID) { "" } else { " in the step" };
     let is_for = has(each::BODY) || other(step::FOR);
     let of = match meaning {
@@ -77,7 +77,12 @@ pub(super) fn instead(
         step::AFTER if members.given(step::UNDO).is_some() => remove(member),
         step::AFTER if other(after) => format!("add the steps to `{after}`"),
         step::AFTER => {
-            let order = reader.rules.after(&[(0, "a")]);
+            let is_step = member.value.kind() == kind;
+            let given = on_one_line(member.value.slice()).filter(|_| is_step);
+            let order = match given {
+                Some(given) => format!("\"{after}\": [{given}]"),
+                None => reader.rules.after(&[(0, "a")]),
+            };
             let begin = match members.given(step::ALWAYS) {
                 Some(_) => {
                     "an always step starts after all other steps; to wait for another always step"
