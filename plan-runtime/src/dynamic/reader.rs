@@ -264,12 +264,12 @@ impl Reader<'_> {
             notes.push(Note::error(Code::UnknownDialect, node.place(), message).help(help));
             return None;
         };
-        let syntax = dialect.rules().syntax;
-        let mut reader = PlanReader::new((dialect, syntax), self.profile, self.limits);
+        let rules = dialect.rules();
+        let mut reader = PlanReader::new(rules, self.profile, self.limits);
         reader.origin = self.origin;
         inputs::expect(&mut reader, node);
         reader.allow_values(text.len());
-        let plan = syntax.document(&mut reader, node);
+        let plan = rules.syntax.document(&mut reader, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
@@ -283,7 +283,7 @@ impl Reader<'_> {
                 let types = check::check(
                     &plan,
                     (text, &reader.here.spans),
-                    (dialect, self.profile),
+                    (rules, self.profile),
                     tools,
                     &mut reader.notes,
                 );
@@ -432,7 +432,7 @@ impl<'t> Document<'t> {
         check::check(
             &self.plan,
             (self.text, &self.spans),
-            (self.dialect, self.profile),
+            (self.dialect.rules(), self.profile),
             tools,
             &mut notes,
         );

@@ -300,11 +300,18 @@ fn with_text(text: &Value) -> [String; 4] {
 
 #[test]
 fn references_of_other_languages() {
+    let tools = tools();
+    let help = |text: &str| {
+        let findings = Reader::new().tools(&tools).read(text).unwrap_err();
+        findings[0].help.clone().unwrap_or_default()
+    };
     for name in ["$ref", "ref", "reference"] {
-        for value in ["mail.from", "mail.result.from"] {
-            let [tool_plan, action_plan, ..] = with_text(&json!({ name: value }));
-            corrected(&tool_plan, Code::WrongType);
-            corrected(&action_plan, Code::WrongType);
+        let forms = ["`$ref:id`", "`{{id.result}}`", "`${step[0].data}`"];
+        for (text, form) in with_text(&json!({ name: "mail.from" })).iter().zip(forms) {
+            assert_eq!(
+                help(text),
+                format!("a reference is a string, such as {form}")
+            );
         }
         let own = [
             "$ref:mail.from",
@@ -314,21 +321,13 @@ fn references_of_other_languages() {
         for (at, value) in own.into_iter().enumerate() {
             corrected(&with_text(&json!({ name: value }))[at], Code::WrongType);
         }
-        let [_, _, blueprint, _] = with_text(&json!({ name: "step[0].data.from" }));
-        corrected(&blueprint, Code::WrongType);
     }
     for name in ["$ref", "ref"] {
         let source = json!({"step": "mail", "pointer": "/from"});
-        for value in [json!("mail.from"), source] {
-            let [.., plan_json] = with_text(&json!({ name: value }));
-            corrected(&plan_json, Code::UnknownMember);
-        }
-    }
-    // An object that names nothing else is an object.
-    for value in ["from", "mail.from!", "nothing.from", ""] {
-        let [tool_plan, ..] = with_text(&json!({"$ref": value}));
-        let findings = Reader::new().tools(&tools()).read(&tool_plan).unwrap_err();
-        assert_eq!(findings[0].help, None, "{findings}");
+        let [.., plan_json] = with_text(&json!({ name: source }));
+        corrected(&plan_json, Code::UnknownMember);
+        let [.., plan_json] = with_text(&json!({ name: "mail.from" }));
+        assert_eq!(help(&plan_json), "did you mean `reference`?");
     }
 }
 
@@ -394,18 +393,32 @@ fn conditions_that_are_text_or_no_branch() {
         "${step[0].data.ok}",
         "",
     ]);
-    let all = [
-        [tool_plan, action_plan, blueprint, reference],
-        texts(["mail.ok", "mail.ok", "step[0].data.ok", "mail.ok"]),
-        texts([
-            "mail.size >= 3",
-            "{{mail.result.size}} > 3",
-            "${step[0].data.size} != 3",
-            r#"mail.from == "me""#,
-        ]),
-    ];
-    for text in all.into_iter().flat_map(conditions) {
+    for text in conditions([tool_plan, action_plan, blueprint, reference]) {
         corrected(&text, Code::WrongKind);
+    }
+    let frames: [fn(&Value) -> String; 4] = [
+        self::tool_plan,
+        self::action_plan,
+        self::blueprint,
+        plan_json,
+    ];
+    let text = [
+        "mail.size >= 3",
+        "{{mail.result.size}} > 3",
+        "${step[0].data.size} != 3",
+        "mail.ok",
+    ];
+    for (condition, frame) in text.into_iter().zip(frames) {
+        let branch = json!({"condition": condition, "then": {"value": KEPT}});
+        let text = frame(&json!({"id": "s", "if": [branch]}));
+        let findings = Reader::new().tools(&tools()).read(&text).unwrap_err();
+        let error = findings.errors().next().unwrap();
+        assert_eq!(error.code, Code::WrongType, "{findings}");
+        let help = error.help.as_deref().unwrap_or_default();
+        assert_eq!(
+            help,
+            r#"a condition is a reference, or a test such as `{"compare": [a, ">", b]}`"#
+        );
     }
 }
 

@@ -32,7 +32,7 @@ fn inputs_with_the_names_of_steps() {
     let used = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_a}}"}}]"#;
     assert_eq!(said(&Reader::new(), used), expected("1:49", " in step `a`"));
     let declared = r#"{"inputs": [{"name": "a"}], "plan": [{"id": "a", "tool": "t"}]}"#;
-    assert_eq!(said(&Reader::new(), declared), expected("1:13", ""));
+    assert_eq!(said(&Reader::new(), declared), expected("1:22", ""));
     let neighbor = used.replace("PLACEHOLDER_a", "PLACEHOLDER_b");
     assert!(Reader::new().read(&neighbor).is_ok());
 }

@@ -3,15 +3,14 @@
 use super::checked_value::{CheckedValue, ValueKind};
 use super::outputs::{KnownReference, Outputs};
 use super::unresolved::Break;
-use super::value::{MOST_READ, Passed};
+use super::value::Passed;
 use crate::dynamic::dialects::reading::is_reference;
-use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
+use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
 use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Form, Presence, Type, Types, Work};
 use crate::plan::json::names::reference::{ELSE, OPTIONAL};
-use crate::plan::{Absent, Body, Optional, Part, Segment, Selector, Source, Template};
+use crate::plan::{Absent, Body, Optional, Segment, Selector, Source};
 use crate::resolve::describe::short;
-use serde_json::Value;
 use std::ops::Range;
 
 /// Maximum number of members in a search for a suggestion.
@@ -21,60 +20,6 @@ const MOST_TRIED: usize = 64;
 const MOST_NAMED: usize = 3;
 
 impl Outputs<'_, '_> {
-    /// Returns the reference that a text without marks means, as a value of JSON.
-    pub(super) fn unmarked(&self, text: &str) -> Option<String> {
-        if text.len() > MOST_READ {
-            return None;
-        }
-        let meant = references::unmarked(text)?;
-        let place = |name: &str| self.plan.steps.iter().position(|step| step.id == name);
-        let to = match &meant.target {
-            Target::Id(name) if self.is_bound(name) => ReferenceTarget::Value(name),
-            Target::Id(name) => match place(name) {
-                Some(index) => ReferenceTarget::Step(index, name),
-                None => ReferenceTarget::Input(&self.plan.input(name)?.name),
-            },
-            Target::Index(index) => ReferenceTarget::Step(*index, &self.plan.steps.get(*index)?.id),
-            Target::Input(name) => ReferenceTarget::Input(name),
-        };
-        let form = self.dialect.rules().form(to, &meant.path)?;
-        let is_string = self.dialect.rules().places != Places::Nowhere;
-        Some(if is_string { quote(&form) } else { form })
-    }
-
-    /// Returns the condition that a text such as `mail.size > 3` means, as a value of JSON.
-    pub(super) fn condition(&self, template: &Template) -> Option<String> {
-        const SIGNS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
-        let operand = |text: &str| {
-            let literal: Option<Value> = serde_json::from_str(text).ok();
-            let literal = literal.filter(|it| !it.is_array() && !it.is_object());
-            literal.map_or_else(|| self.unmarked(text), |_| Some(text.to_owned()))
-        };
-        let (left, rest) = match template {
-            Template::String(text) => {
-                let signs = SIGNS.iter().filter_map(|sign| text.find(sign)).min();
-                let Some(at) = signs else {
-                    return self.unmarked(text);
-                };
-                (operand(text[..at].trim())?, &text[at..])
-            }
-            Template::Text(parts) => match &parts[..] {
-                [
-                    Part::Value {
-                        value: Template::Reference(first),
-                        ..
-                    },
-                    Part::Literal(rest),
-                ] => (self.reference(first).as_json()?, rest.trim()),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign))?;
-        let right = operand(rest[sign.len()..].trim())?;
-        Some(format!(r#"{{"compare": [{left}, "{sign}", {right}]}}"#))
-    }
-
     /// Returns two names for new variables, which the arguments and the enclosing plan do not use.
     pub(super) fn new_variables(&self, arguments: &Range<usize>) -> [String; 2] {
         let arguments = self.text.get(arguments.clone()).unwrap_or_default();
@@ -102,7 +47,7 @@ impl Outputs<'_, '_> {
 impl KnownReference<'_, '_> {
     /// Returns a reference as JSON, as the document has it.
     pub(super) fn as_json(&self) -> Option<String> {
-        if self.known.dialect.rules().places != Places::Nowhere {
+        if self.known.rules.places != Places::Nowhere {
             let text = self.reference.text();
             // Nobody reads a long suggestion.
             return (short(&text) == *text).then(|| quote(&text));
@@ -119,7 +64,7 @@ impl KnownReference<'_, '_> {
             Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
-        let mut form = known.dialect.rules().form(to, path)?;
+        let mut form = known.rules.form(to, path)?;
         let otherwise = reference.otherwise.as_ref();
         let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
         let more = [
@@ -258,7 +203,7 @@ impl KnownReference<'_, '_> {
     fn asked(&self, around: &Range<usize>) -> (String, String, String) {
         let [name, _] = self.known.new_variables(around);
         let value = self.as_json();
-        let variable = self.known.dialect.variable(self.known.depth(), &name);
+        let variable = self.known.rules.variable(self.known.depth(), &name);
         (name, variable, value.unwrap_or_else(|| "a".to_owned()))
     }
 
@@ -336,7 +281,7 @@ impl Passed<'_> {
         ways.extend(read.always_there());
         let (name, variable, value) = read.asked(&self.call.arguments);
         let call = self.call_with(&variable);
-        let counts = if read.known.dialect.rules().wraps() {
+        let counts = if read.known.rules.wraps() {
             " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
             ""
@@ -360,7 +305,7 @@ impl Passed<'_> {
             && (before.starts_with('{') || part == *all)
             && let Some(arguments) = spliced(before, local, after)
         {
-            return known.dialect.call_of(&tool, &arguments);
+            return known.rules.call_of(&tool, &arguments);
         }
         let place = call.place.borrow();
         let is_argument = !place.is_empty() && !place.contains(['.', '[']);
@@ -369,7 +314,7 @@ impl Passed<'_> {
         } else {
             "…".to_owned()
         };
-        known.dialect.call_with(&tool, &argument, local)
+        known.rules.call_with(&tool, &argument, local)
     }
 
     /// Returns the suggestion of a field in place of its object.
@@ -397,7 +342,7 @@ impl Passed<'_> {
 
     /// Returns the help that writes a number or a boolean as text.
     pub(super) fn as_text(&self) -> Option<String> {
-        let rules = self.read.known.dialect.rules();
+        let rules = self.read.known.rules;
         let text = match rules.places {
             Places::Whole => return None,
             Places::Anywhere => format!("{}{}", self.read.reference.text(), rules.literal("")),
@@ -422,7 +367,10 @@ impl CheckedValue<'_> {
             return None;
         }
         let reference = match value.kind() {
-            ValueKind::String(text) => known.unmarked(text)?,
+            ValueKind::String(_) if !known.rules.wraps() => {
+                let form = known.rules.form(ReferenceTarget::Step(0, "id"), &[])?;
+                return Some(format!("a reference is a string, such as `{form}`"));
+            }
             ValueKind::Reference(reference, _) => known.reference(reference).as_json()?,
             _ => return None,
         };

@@ -173,7 +173,7 @@ impl<'r> KnownReference<'_, 'r> {
     pub(super) fn style(&self) -> Style {
         let Self { known, reference } = *self;
         let source = reference.source;
-        let rules = known.dialect.rules();
+        let rules = known.rules;
         // A dialect without references in strings shows them as `plan!` has them.
         if let Some((name, skipped)) = self.variable()
             && rules.places == Places::Nowhere
@@ -183,7 +183,7 @@ impl<'r> KnownReference<'_, 'r> {
         }
         // Only references name local values, and a block's inputs are not those of its plan.
         if let Source::Local(_) | Source::Input(_) = source
-            && let Some((name, skipped)) = name_in(known.dialect, reference)
+            && let Some((name, skipped)) = name_in(known.rules, reference)
             && let Some(style) = (rules.style)(ReferenceTarget::Value(&name), &reference.text())
         {
             return Style { skipped, ..style };
@@ -282,7 +282,7 @@ impl<'r> KnownReference<'_, 'r> {
         }
         let value = self.with_path(around)?;
         let length = format!(r#"{{"len": {value}}}"#);
-        if self.known.dialect.rules().wraps() {
+        if self.known.rules.wraps() {
             return Some(format!("its length is `{length}`"));
         }
         Some(format!(

@@ -60,11 +60,12 @@ mod unused;
 mod value;
 mod whole_input;
 
+use super::dialects::Rules;
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Help, Note, Notes};
 use super::schema::{TooMuchWork, Type, Types, Work};
 use super::spans::Spans;
-use super::{Contracts, Dialect, Profile};
+use super::{Contracts, Profile};
 use crate::plan::{
     Action, Amount, Block, Body, Condition, Loop, Plan, Role, Segment, Source, Step, Template,
     ToolInfo,
@@ -88,7 +89,7 @@ pub(super) use whole_input::unfit;
 pub(super) fn check(
     plan: &Plan,
     (text, spans): (&str, &Spans),
-    (dialect, profile): (Dialect, Profile),
+    (rules, profile): (&'static Rules, Profile),
     contracts: &Contracts,
     notes: &mut Notes,
 ) -> Vec<(usize, String)> {
@@ -98,7 +99,7 @@ pub(super) fn check(
         plan,
         text,
         spans,
-        dialect,
+        rules,
         profile,
         contracts,
         computed: &nothing,

@@ -71,8 +71,8 @@ impl Passed<'_> {
         let mut ways: Vec<String> = self.read.always_in_list().into_iter().collect();
         if let Some(list) = self.read.as_json() {
             let names = known.new_variables(&self.call.arguments);
-            let element = known.dialect.variable(known.depth(), &names[0]);
-            let there = known.dialect.variable(known.depth() + 1, &names[1]);
+            let element = known.rules.variable(known.depth(), &names[0]);
+            let there = known.rules.variable(known.depth() + 1, &names[1]);
             let call = self.call_with(&format!("[{there}]"));
             let [one, other] = names;
             ways.push(format!(
@@ -104,13 +104,13 @@ impl Passed<'_> {
                     let (depth, free) = (known.depth() + patterns.len(), free.next()?);
                     let value = part(name)?;
                     patterns.push(format!(r#""pattern": "Some({free})", "value": {value}"#));
-                    known.dialect.variable(depth, &free)
+                    known.rules.variable(depth, &free)
                 }
                 () => continue,
             };
             members.push(format!("{}: {value}", Value::from(name)));
         }
-        let object = known.dialect.object_of(&members.join(", "));
+        let object = known.rules.object_of(&members.join(", "));
         let call = self.call_with(&object);
         let (what, patterns) = match &patterns[..] {
             [one] => ("member is", one.clone()),

@@ -5,10 +5,11 @@ use super::input;
 use super::local::Local;
 use super::path::Given;
 use super::replacement::{Replacement, literal};
+use crate::dynamic::dialects::Rules;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
-use crate::dynamic::{Contracts, Dialect, Profile};
+use crate::dynamic::{Contracts, Profile};
 use crate::plan::{
     Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
 };
@@ -26,7 +27,7 @@ pub(super) struct Outputs<'a, 'c> {
     /// The document.
     pub(super) text: &'a str,
     pub(super) spans: &'a Spans,
-    pub(super) dialect: Dialect,
+    pub(super) rules: &'static Rules,
     pub(super) profile: Profile,
     pub(super) contracts: &'a Contracts,
     pub(super) work: &'a Work,

@@ -43,9 +43,8 @@ impl<'a> Checker<'a, '_> {
             let shown = &operand.shown;
             let help = match template {
                 Template::Text(_) | Template::String(_) => {
-                    let meant = self.known.condition(template);
-                    let meant = meant.unwrap_or_else(|| r#"{"compare": [a, ">", b]}"#.to_owned());
-                    format!("a condition is not written as text: `{meant}`")
+                    r#"a condition is a reference, or a test such as `{"compare": [a, ">", b]}`"#
+                        .to_owned()
                 }
                 _ => {
                     format!(r#"compare the value: `{{"compare": [{shown}, "==", b]}}`"#)

@@ -71,8 +71,8 @@ impl Checker<'_, '_> {
     }
 
     fn report_effect(&mut self, effect: usize, checks: &[usize]) {
-        let (plan, rules) = (self.known.plan, self.known.dialect.rules());
-        let named = |&index: &usize| rules.step(index, &plan.steps[index].id);
+        let (plan, rules) = (self.known.plan, self.known.rules);
+        let named = |&index: &usize| (rules.step)(index, &plan.steps[index].id);
         let names: Vec<String> = checks.iter().map(named).collect();
         let all = checks
             .iter()

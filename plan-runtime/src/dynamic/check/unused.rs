@@ -65,14 +65,14 @@ impl Checker<'_, '_> {
     }
 
     fn dependencies(&mut self) {
-        let (plan, spans, dialect) = (self.known.plan, self.known.spans, self.known.dialect);
+        let (plan, spans, rules) = (self.known.plan, self.known.spans, self.known.rules);
         let none = spans.steps.iter().all(|step| step.after.is_empty());
         if none || !plan.cycles().is_empty() {
             return;
         }
         let named = |index: usize| {
             let step = plan.steps.get(index);
-            step.map_or_else(String::new, |step| dialect.rules().step(index, &step.id))
+            step.map_or_else(String::new, |step| (rules.step)(index, &step.id))
         };
         let needs = plan.needs();
         let mut paths = needs.paths();

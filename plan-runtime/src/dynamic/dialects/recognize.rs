@@ -4,7 +4,7 @@ use super::Dialect;
 use super::reading::Members;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::depth::DEEPEST_BODY;
-use crate::plan::json::names::{self, block, branch, each, step};
+use crate::plan::json::names::{self, block, branch, each, plan, step};
 
 /// The members and the steps of a document in an unknown dialect.
 pub(crate) struct Outline<'a> {
@@ -30,10 +30,10 @@ impl<'a> Outline<'a> {
             }),
             JsonType::Object => {
                 let top = members(node);
-                let steps = match top.get("plan").filter(|plan| plan.kind() == JsonType::List) {
-                    Some(plan) => plan.items(),
-                    None => top.get("steps")?.items(),
-                };
+                let mut lists = Dialect::table().flat_map(|rules| rules.syntax.lists());
+                let list =
+                    lists.find_map(|name| top.get(name).filter(|it| it.kind() == JsonType::List));
+                let steps = list.or_else(|| top.get(plan::STEPS))?.items();
                 let top = Some(top);
                 Some(Self { top, steps })
             }
@@ -50,7 +50,7 @@ impl<'a> Outline<'a> {
 /// Returns the dialect whose form a document has.
 pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
-    let dialects = || Dialect::ALL.into_iter();
+    let dialects = || Dialect::ALL.iter().copied();
     for sign in [Sign::Certain, Sign::Likely] {
         let has = |dialect: &Dialect| (dialect.rules().recognition.sign)(&outline) == Some(sign);
         if let Some(dialect) = dialects().find(has) {

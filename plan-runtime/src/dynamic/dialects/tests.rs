@@ -1,43 +1,81 @@
-//! Tests that the properties of dialects are confined to this folder.
+//! Tests for the borders of a dialect, its folder and its row.
 
-use super::Dialect;
+pub(super) mod toy;
+
+use super::{Dialect, Rules};
 use std::fs;
 use std::path::Path;
 
-/// Returns `true` if code may name a variant of [`Dialect`]: in this folder, and in examples for users of the library.
-fn is_allowed(path: &Path, line: &str) -> bool {
-    path.components().any(|part| part.as_os_str() == "dialects")
-        || path.ends_with("tests.rs")
-        || line.trim_start().starts_with("//")
-}
+/// The shared folders.
+const SHARED: [&str; 2] = ["reading", "references"];
 
-fn search(folder: &Path, found: &mut Vec<String>) {
+/// Calls the function with each code line outside of the table and the folders of dialects.
+fn each_line(folder: &Path, see: &mut dyn FnMut(&Path, usize, &str)) {
+    let is_in_dialects = folder.ends_with("dialects");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            search(&path, found);
+            if !is_in_dialects || SHARED.iter().any(|shared| path.ends_with(shared)) {
+                each_line(&path, see);
+            }
             continue;
         }
-        if path.extension().is_none_or(|ending| ending != "rs") {
+        let is_code = path.extension().is_some_and(|ending| ending == "rs");
+        if !is_code || path.ends_with("tests.rs") || path.ends_with("dialects/mod.rs") {
             continue;
         }
         for (at, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
-            let variants = Dialect::ALL.map(|dialect| format!("Dialect::{dialect:?}"));
-            let names = variants.iter().any(|variant| line.contains(variant));
-            if names && !is_allowed(&path, line) {
-                found.push(format!("{}:{}: {line}", path.display(), at + 1));
+            if !line.trim_start().starts_with("//") {
+                see(&path, at + 1, line);
             }
         }
     }
 }
 
+/// Returns the vocabulary of a dialect, with quotes around names of members.
+fn words(rules: &Rules, plan_json: &Rules) -> Vec<String> {
+    let own = rules.syntax.policy().iter().map(|(.., name, _)| *name);
+    let members = own.chain([
+        rules.syntax.after().0,
+        rules.syntax.arguments(),
+        rules.syntax.outputs(),
+    ]);
+    let shared = [
+        plan_json.syntax.after().0,
+        plan_json.syntax.arguments(),
+        plan_json.syntax.outputs(),
+    ];
+    let amounts = rules.syntax.policy().iter().map(|(amount, ..)| *amount);
+    let shared: Vec<&str> = amounts.chain(shared).collect();
+    let members = members.filter(|name| !shared.contains(name));
+    let members = members.flat_map(|name| [format!("\"{name}\""), format!("`{name}`")]);
+    members
+        .chain([
+            rules.name.to_owned(),
+            (rules.step)(7, "a").replace("7]", ""),
+        ])
+        .filter(|word| *word != (plan_json.step)(7, "a"))
+        .collect()
+}
+
 #[test]
-fn nothing_else_asks_which_dialect_it_is() {
-    let mut found = Vec::new();
-    search(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut found,
+fn no_other_file_names_a_dialect() {
+    let plan_json = Dialect::PlanJson.rules();
+    let variants = Dialect::ALL.iter().map(|it| format!("Dialect::{it:?}"));
+    let words = Dialect::table().flat_map(|rules| words(rules, plan_json));
+    let words: Vec<String> = variants.chain(words).collect();
+    assert!(
+        words.iter().any(|word| word == "\"dependsOn\"")
+            && words.iter().any(|word| word == "step["),
+        "{words:?}"
     );
+    let mut found = Vec::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dynamic");
+    each_line(&folder, &mut |path, at, line| {
+        if let Some(word) = words.iter().find(|word| line.contains(&**word)) {
+            found.push(format!("{}:{at}: {word}: {line}", path.display()));
+        }
+    });
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

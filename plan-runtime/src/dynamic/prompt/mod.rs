@@ -8,7 +8,7 @@
 mod name;
 mod types;
 
-use super::dialects::tool_plan;
+use super::dialects::{GUIDE, schema};
 use super::schema::{Form, Type, Work};
 use super::{Contract, Contracts};
 use crate::print::{Quoted, short_to};
@@ -102,7 +102,7 @@ impl Contracts {
             left_out.push(&*contract.name);
         }
         prompt.push_str(&others(&left_out));
-        prompt.push_str(tool_plan::GUIDE);
+        prompt.push_str(GUIDE);
         prompt
     }
 
@@ -146,7 +146,7 @@ impl Contracts {
     /// ```
     #[must_use]
     pub fn schema(&self) -> Value {
-        tool_plan::schema(self)
+        schema(self)
     }
 }
 

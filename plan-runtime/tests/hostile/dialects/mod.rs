@@ -2,7 +2,6 @@
 
 mod bytes;
 mod foreign;
-mod kept;
 mod places;
 mod promises;
 mod words;

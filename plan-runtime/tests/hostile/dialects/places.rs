@@ -216,7 +216,7 @@ fn a_member_of_the_step_is_written_in_the_step() {
         (
             "timeout",
             json!("2s"),
-            r#"write `"policy": {"timeout": "2s"}` in the step"#,
+            r#"write `"policy": {"timeout": "10s"}` in the step"#,
         ),
         ("policy", json!({}), "write the `policy` in the step"),
     ] {
@@ -227,7 +227,7 @@ fn a_member_of_the_step_is_written_in_the_step() {
             let told = found.to_string();
             let is_known = at == "/policy" && name != "after";
             assert!(
-                is_known || told.contains(help) || told.contains("because the `policy` has"),
+                is_known || told.contains(help) || told.contains("remove `timeout`"),
                 "{told}"
             );
         }

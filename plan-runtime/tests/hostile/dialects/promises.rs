@@ -201,6 +201,7 @@ fn an_order_or_a_policy_is_never_ignored() {
     for (name, value, by_id, by_place) in [
         ("depends_on", json!(["x"]), "after", "dependsOn"),
         ("Run-After", json!(["x"]), "after", "dependsOn"),
+        ("needs", json!("x"), "after\": [\"x\"]", "dependsOn"),
         ("sequential", json!(true), "after", "dependsOn"),
         ("retries", json!(3), "attempts", "retryCount"),
         ("max_retries", json!(3), "attempts", "retryCount"),
@@ -215,14 +216,14 @@ fn an_order_or_a_policy_is_never_ignored() {
         ("rollback", json!({"tool": "refund"}), "undo", "undo"),
         ("finally", json!(true), "always", "always"),
     ] {
-        let own = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]}).to_string();
+        let own = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}, {"id": "x", "tool": {"name": "pay"}}]}).to_string();
         let told = help(&Reader::new(), &own, name, Severity::Error);
-        assert!(told.contains(&format!("\"{by_id}\"")), "{name}: {told}");
+        assert!(told.contains(by_id), "{name}: {told}");
         for text in in_steps(name, &value) {
             let is_blueprint = text.contains("requestId");
             let instead = if is_blueprint { by_place } else { by_id };
             let told = help(&Reader::new(), &text, name, Severity::Error);
-            assert!(told.contains(&format!("\"{instead}\"")), "{name}: {told}");
+            assert!(told.contains(instead), "{name}: {told}");
             // The original systems ignore such a member.
             let compat = Reader::new().profile(Profile::Compat);
             assert_eq!(help(&compat, &text, name, Severity::Warning), told);

@@ -18,7 +18,7 @@ const MOST_LISTED: usize = 2 * MOST_NAMES;
 const MOST_COUNTED: usize = 1000;
 
 /// Maximum length of a string that is parsed for a suggestion.
-pub(in crate::dynamic::check) const MOST_READ: usize = 1000;
+const MOST_READ: usize = 1000;
 
 impl ValueCheck<'_> {
     pub(super) fn missing(

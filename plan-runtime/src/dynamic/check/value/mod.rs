@@ -11,7 +11,7 @@ use super::path::Given;
 use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
-pub(super) use message::{MOST_READ, subject, why};
+pub(super) use message::{subject, why};
 use plan_graph::similar;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};

@@ -14,7 +14,7 @@ mod scan;
 
 use super::recognize::Sign;
 use super::references::{Places, ScannedReference, Target, end_where_missing};
-use super::rules::{Compat, Recognition, Rules};
+use super::{Compat, Recognition, Rules, step_by_id};
 use crate::dynamic::json_node::JsonType;
 use crate::plan::Reference;
 use serde_json::Value;
@@ -39,12 +39,14 @@ pub(super) static RULES: Rules = Rules {
     mark: Some(scan::MARK),
     scan: scan::scan,
     target: scan::input,
+    wrappers: &["result"],
     inputs_in: scan::inputs,
     compat: Compat {
         unknown_step_may_be_text: true,
         allow_absence,
     },
 
+    step: step_by_id,
     style: |to, _| Some(scan::style(to)),
     object: None,
 };

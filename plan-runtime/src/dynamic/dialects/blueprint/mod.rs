@@ -18,7 +18,7 @@ mod write;
 
 use super::recognize::Sign;
 use super::references::Places;
-use super::rules::{Compat, Recognition, Rules};
+use super::{Compat, Recognition, Rules};
 use std::collections::HashSet;
 
 pub(super) static RULES: Rules = Rules {
@@ -42,12 +42,14 @@ pub(super) static RULES: Rules = Rules {
     mark: Some(scan::MARK),
     scan: scan::scan,
     target: scan::step,
+    wrappers: scan::WRAPPERS,
     inputs_in: |_, _| HashSet::new(),
     compat: Compat {
         unknown_step_may_be_text: false,
         allow_absence: |_, _| {},
     },
 
+    step: |index, _| format!("step[{index}]"),
     style: scan::style,
     object: None,
 };

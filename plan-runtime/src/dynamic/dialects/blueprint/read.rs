@@ -5,6 +5,7 @@ use crate::dynamic::dialects::reading::layout::{self, Layout};
 use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::{Members, PlanReader, wrong_kind};
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::json::names::plan;
 use crate::plan::{Optional, Policy};
 use std::time::Duration;
 
@@ -33,18 +34,22 @@ pub(super) static LAYOUT: Layout = Layout {
     step: STEP,
     body: &layout::body("params"),
     policy: &[
-        ("attempts", "retryCount"),
-        ("timeout", "timeout"),
-        ("optional", "optional"),
+        ("attempts", "retryCount", r#"`"retryCount": 2`"#),
+        (
+            "timeout",
+            "timeout",
+            r#"`"timeout": 10000`, in milliseconds"#,
+        ),
+        ("optional", "optional", r#"`"optional": true`"#),
     ],
     id: Some(|index, around| match around {
         None => format!("step{index}"),
         Some(step) => format!("{step}_{index}"),
     }),
-    by_place: true,
     arguments: listing::arguments,
     after: ("dependsOn", JsonType::Number),
     own_policy: |reader, members, step| step.policy = policy(reader, members).into(),
+    outputs: plan::OUTPUT,
     output: |_, _, steps| listing::all_outputs(steps),
 };
 

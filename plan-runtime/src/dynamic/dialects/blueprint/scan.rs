@@ -8,6 +8,7 @@ use crate::dynamic::dialects::references::{
 use std::ops::Range;
 
 pub(super) const MARK: Mark = Mark::new(OPEN, CLOSE);
+pub(super) const WRAPPERS: &[&str] = &["data", "result"];
 const OPEN: &str = "${";
 const CLOSE: &str = "}";
 
@@ -79,7 +80,7 @@ fn piece<'t>(
         }));
     }
     let written = &text[start..at + 1];
-    if !is_wrapped(&path, &["data", "result"]) {
+    if !is_wrapped(&path, WRAPPERS) {
         let scan_error = ScanError::new(
             start..at + 1,
             format!("`{written}` has no `.data` after `{}`", &text[inner..end]),

@@ -1,8 +1,7 @@
 //! Strings of a blueprint with references, and strings that only look like references.
 
-use super::scan;
+use super::{RULES, scan};
 use crate::Plan;
-use crate::dynamic::Dialect;
 use crate::dynamic::dialects::reading::placeholder;
 use crate::dynamic::dialects::references::{
     Piece, ReferenceTarget, Scan, ScannedReference, Target, foreign, quote,
@@ -84,9 +83,7 @@ impl Names<'_> {
         scan.scan_errors.is_empty()
             && scan.is_whole() == is_reference
             && !(scan.is_plain() && placeholder::name_of(text).is_some())
-            && foreign(Dialect::Blueprint, text, &scan, &known)
-                .0
-                .is_empty()
+            && foreign(&RULES, text, &scan, &known).0.is_empty()
             && expected.clone().count() == scan.pieces.len()
             && expected
                 .zip(&scan.pieces)

@@ -1,10 +1,11 @@
 //! Deserialization of plans with serde: the input becomes JSON text, which the reader checks like any other document.
 
+use super::RULES;
 use super::read::PlanJson;
 use crate::dynamic::dialects::reading::{PlanReader, Syntax, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
-use crate::dynamic::{Dialect, DocumentLimits, Profile};
+use crate::dynamic::{DocumentLimits, Profile};
 use crate::plan::json::Json;
 use crate::plan::{Origin, Plan, Template};
 use crate::print::{Line, MessageName};
@@ -55,11 +56,7 @@ impl Json<'_> {
         read: impl FnOnce(&mut PlanReader, JsonNode<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
-        let mut reader = PlanReader::new(
-            (Dialect::PlanJson, &PlanJson),
-            Profile::Strict,
-            DocumentLimits::OF_PLANS,
-        );
+        let mut reader = PlanReader::new(&RULES, Profile::Strict, DocumentLimits::OF_PLANS);
         let node = JsonNode::of(&self.text, &source).map_err(|error| error.to_string())?;
         let read = read(&mut reader, node);
         match read {

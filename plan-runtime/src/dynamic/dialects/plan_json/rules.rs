@@ -4,7 +4,7 @@ use super::read::PlanJson;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
-use crate::dynamic::dialects::rules::{Compat, Recognition, Rules};
+use crate::dynamic::dialects::{Compat, Recognition, Rules, step_by_id};
 use crate::dynamic::json_node::{JsonNode, JsonType, one_line};
 use crate::plan::Segment;
 use crate::plan::json::names::{self, reference, source, template};
@@ -27,12 +27,14 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     mark: None,
     scan: |text, _| Scan::of_text(text),
     target: |_, _| None,
+    wrappers: &[],
     inputs_in: |_, _| HashSet::new(),
     compat: Compat {
         unknown_step_may_be_text: false,
         allow_absence: |_, _| {},
     },
 
+    step: step_by_id,
     style: |to, _| {
         let (ReferenceTarget::Step(_, name)
         | ReferenceTarget::Input(name)

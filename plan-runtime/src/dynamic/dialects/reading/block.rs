@@ -42,7 +42,7 @@ pub(super) fn repeat(
     let (round, again) = block_of(reader, &members, (depth, tail), |it| {
         let at = it.here.spans.templates.len();
         let again = match members.get(looped::WHILE) {
-            Some(again) => it.syntax.test(it, again, 0),
+            Some(again) => it.rules.syntax.test(it, again, 0),
             None => it.missing(node, "the `loop` has no `while`"),
         };
         it.here.spans.again = Some(at);

@@ -28,7 +28,7 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
         let help = "remove `undo` or `always`";
         reader.report(Code::NotAllowed, node.place(), message, help);
     }
-    let Some(undone) = reader.syntax.own_step(reader, node, OwnStep::ToUndo) else {
+    let Some(undone) = reader.rules.syntax.own_step(reader, node, OwnStep::ToUndo) else {
         return Role::Work;
     };
     if let Some((index, _)) = reader.here.current {
@@ -37,20 +37,20 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
     Role::Undo(undone)
 }
 
-/// Reads the steps that must end first: the member of this name, with elements of this kind.
-pub(crate) fn after(
-    reader: &mut PlanReader,
-    index: usize,
-    members: &Members<'_>,
-    (name, kind): (&str, JsonType),
-) -> Vec<usize> {
+/// Reads the steps that must end first.
+pub(crate) fn after(reader: &mut PlanReader, index: usize, members: &Members<'_>) -> Vec<usize> {
+    let (name, kind) = reader.rules.syntax.after();
     let given = members.given(name);
     let given = given.and_then(|node| reader.scalars(node, &format!("`{name}`"), kind));
     for node in given.unwrap_or_default() {
         if !reader.count(1, node.place()) {
             break;
         }
-        if let Some(step) = reader.syntax.own_step(reader, node, OwnStep::ToWaitFor) {
+        if let Some(step) = reader
+            .rules
+            .syntax
+            .own_step(reader, node, OwnStep::ToWaitFor)
+        {
             let place = node.place().into();
             reader.here.spans.steps[index].after.push((step, place));
         }
@@ -85,7 +85,7 @@ pub(crate) fn body(
         |member: &&Member<'_>| member.name == step::VALUE || member.value.kind() != JsonType::Null;
     let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
     let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
-    let name = reader.syntax.arguments();
+    let name = reader.rules.syntax.arguments();
     let arguments = members.member(name);
     match &kinds[..] {
         [kind] => {
@@ -100,7 +100,7 @@ pub(crate) fn body(
             let (message, help) = match arguments {
                 Some(_) => (
                     format!("{what} has `{name}`, but no `tool` that takes them"),
-                    reader.syntax.tool_form().to_owned(),
+                    reader.rules.syntax.tool_form().to_owned(),
                 ),
                 None => (
                     format!("{what} does nothing"),
@@ -130,7 +130,7 @@ fn of_kind(
     depth: usize,
 ) -> Option<Body> {
     Some(match &*kind.name {
-        step::TOOL => Body::Action(reader.syntax.call(reader, members)),
+        step::TOOL => Body::Action(reader.rules.syntax.call(reader, members)),
         step::VALUE => Body::Action(Action {
             tool: None,
             args: reader.template(kind.value, None, 0),
@@ -197,7 +197,9 @@ fn conditions(reader: &mut PlanReader, members: &Members<'_>) -> Vec<Condition> 
     match given {
         (None, None, None, None) => Vec::new(),
         (Some(test), None, None, None) => {
-            vec![Condition::Holds(reader.syntax.test(reader, test.value, 0))]
+            vec![Condition::Holds(
+                reader.rules.syntax.test(reader, test.value, 0),
+            )]
         }
         (None, Some(all), None, None) => all_of(reader, all.value),
         (None, None, Some(pattern), value) => {
@@ -257,7 +259,7 @@ fn condition(reader: &mut PlanReader, node: JsonNode<'_>) -> Condition {
         let value = members.get(binding::VALUE);
         return bind_value(reader, node, "the condition", pattern, value);
     }
-    Condition::Holds(reader.syntax.test(reader, node, 0))
+    Condition::Holds(reader.rules.syntax.test(reader, node, 0))
 }
 
 /// Reads a `let`, and adds its local value to the enclosing ones.
@@ -344,7 +346,7 @@ fn inner(
 
 /// Reads a body that is not a step.
 fn part(reader: &mut PlanReader, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
-    match reader.object(node, what, reader.syntax.body()) {
+    match reader.object(node, what, reader.rules.syntax.body()) {
         Some(members) => body(reader, &members, what, depth),
         None => reader.broken_body(),
     }
@@ -373,7 +375,11 @@ pub(super) fn one_branch(
             format!(r#"{{"condition": {condition}, "then": {then}}}, {{"then": {other}}}"#)
         }
         (Some(condition), None, []) if calls => {
-            let names = [step::TOOL, reader.syntax.arguments(), "tool_description"];
+            let names = [
+                step::TOOL,
+                reader.rules.syntax.arguments(),
+                "tool_description",
+            ];
             let parts = members.list.iter().filter(|it| names.contains(&&*it.name));
             let parts = parts.map(|it| format!("{}: {}", it.key.slice(), it.value.slice()));
             let call = parts.collect::<Vec<_>>().join(", ");

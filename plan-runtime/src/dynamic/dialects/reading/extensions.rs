@@ -39,8 +39,8 @@ pub(super) fn known<'a>(
             return false;
         }
         match name {
-            // A blueprint has `dependsOn`.
-            step::AFTER if layout.by_place => false,
+            // The dialect has another name for the member.
+            step::AFTER if layout.after.0 != name => false,
             step::VALUE | step::FOR | step::AWAIT if calls && !is_strict => false,
             step::IF | step::FOR | step::BLOCK | step::LOOP => is_form(member, layout),
             step::AWAIT if !calls => true,

@@ -16,7 +16,7 @@ use plan_graph::similar;
 /// Reports the parts of a string that are references in other dialects, and a placeholder. Returns `false` if such a part is an error.
 pub(crate) fn foreign(reader: &mut PlanReader, text: &Text<'_>, own: &Scan<'_>) -> bool {
     let known = |target: &Target| has(reader, target);
-    let (found, more) = references::foreign(reader.dialect, &text.value, own, &known);
+    let (found, more) = references::foreign(reader.rules, &text.value, own, &known);
     if found.is_empty() && own.is_plain() {
         placeholder(reader, text);
     }
@@ -35,14 +35,14 @@ fn foreign_one(
     ForeignReference { written, of }: &ForeignReference<'_>,
     more: usize,
 ) -> bool {
-    let rules = reader.dialect.rules();
+    let rules = reader.rules;
     let document = rules.document;
     let place = text.place(&written.range);
     let (named, form) = form(reader, text, &written.target, &written.path);
-    let other = of.filter(|_| !reader.dialect.rules().wraps());
+    let other = of.filter(|_| !reader.rules.wraps());
     let note = match other {
         Some(other) => {
-            let other = other.rules().document;
+            let other = other.document;
             let message = format!("this is a reference of {other}, but the document is {document}");
             let note = Note::error(Code::MixedDialects, place, message);
             note.related(reader.shows.clone(), format!("this is {document}"))
@@ -61,7 +61,7 @@ fn foreign_one(
     };
     // The reference in this dialect, and the notation that keeps the string.
     let help = match form {
-        None => format!("{document} has no inputs, unlike an action plan or plan JSON"),
+        None => format!("{document} has no inputs, so write the value itself"),
         Some(form) if written.range == (0..text.value.len()) => {
             format!("write the reference as `{form}`")
         }
@@ -77,9 +77,9 @@ fn has(reader: &PlanReader, target: &Target) -> bool {
     match target {
         Target::Id(id) => {
             reader.here.step_of(id).is_some()
-                || (reader.syntax.names_steps() && id_around(reader, id).is_some())
+                || (reader.rules.syntax.names_steps() && id_around(reader, id).is_some())
                 || reader.input_names.contains_key(id.as_str())
-                || (!reader.dialect.rules().wraps() && find(reader, id).is_some())
+                || (!reader.rules.wraps() && find(reader, id).is_some())
         }
         Target::Index(index) => *index < reader.here.steps,
         Target::Input(_) => true,
@@ -103,7 +103,7 @@ fn form(
             id = short(&id_at(reader, text, *index).unwrap_or_default());
             ("step", ReferenceTarget::Step(*index, &id), &id)
         }
-        Target::Id(name) if !reader.dialect.rules().wraps() && names_value(name) => {
+        Target::Id(name) if !reader.rules.wraps() && names_value(name) => {
             ("value", ReferenceTarget::Value(name), name)
         }
         Target::Id(name) => match reader.here.step_of(name) {
@@ -115,34 +115,27 @@ fn form(
         },
         Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
     };
-    let form = reader.dialect.rules().form(to, path);
+    let form = reader.rules.form(to, path);
     (format!("{kind} `{}`", short(name)), form)
 }
 
 /// Returns the intended reference, for a reference of this dialect that begins here and names its target in the notation of another
 /// one.
 pub(crate) fn meant(reader: &PlanReader, text: &Text<'_>, at: usize) -> Option<String> {
-    let meant = references::meant(reader.dialect, &text.value, at)?;
-    let (_, form) = form(reader, text, &meant.target, &meant.path);
-    form.filter(|_| has(reader, &meant.target))
-}
-
-/// Returns the reference that a string without marks probably means, in the dialect's notation.
-pub(crate) fn form_of_unmarked(reader: &PlanReader, text: &Text<'_>) -> Option<String> {
-    let meant = references::unmarked(&text.value)?;
+    let meant = references::meant(reader.rules, &text.value, at)?;
     let (_, form) = form(reader, text, &meant.target, &meant.path);
     form.filter(|_| has(reader, &meant.target))
 }
 
 /// Returns the reference with a similar name, in the dialect's notation.
 pub(super) fn similar_form(reader: &mut PlanReader, text: &Text<'_>, at: usize) -> Option<String> {
-    let meant = references::meant(reader.dialect, &text.value, at)?;
+    let meant = references::meant(reader.rules, &text.value, at)?;
     let Target::Id(name) = &meant.target else {
         return None;
     };
     if let Some(similar) = similar_value(reader, name) {
         let rest = &meant.text[meant.named.end - meant.range.start..];
-        let style = (reader.dialect.rules().style)(ReferenceTarget::Value(&similar), "")?;
+        let style = (reader.rules.style)(ReferenceTarget::Value(&similar), "")?;
         let open = &meant.text[..meant.named.start - meant.range.start];
         return Some(format!("{open}{}{rest}", named(style.names, &similar)));
     }
@@ -158,7 +151,7 @@ pub(super) fn id_at(reader: &PlanReader, text: &Text<'_>, index: usize) -> Optio
     let raw = text.source().whole().get(id)?;
     // A step without an ID has its own position in place of the ID's.
     if !raw.starts_with('"') {
-        return reader.syntax.default_id(reader, index);
+        return reader.rules.syntax.default_id(reader, index);
     }
     let source = Source::document(raw);
     let id = JsonNode::of(raw, &source).ok()?.text().ok()?;

@@ -1,7 +1,8 @@
 //! The members that differ between the three string dialects, and the members of plan JSON that their steps may have.
 
+use super::policy::Own;
 use super::{Members, PlanReader};
-use crate::dynamic::Dialect;
+use crate::dynamic::dialects::Dialect;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::step;
 use crate::plan::{Output, Step, Template};
@@ -26,18 +27,18 @@ pub(crate) struct Layout {
     pub(crate) step: &'static [&'static str],
     /// All members of a body inside a step.
     pub(crate) body: &'static [&'static str],
-    /// The members of a step that are parts of a policy. Each pair is the name in the policy and the name in the step.
-    pub(crate) policy: &'static [(&'static str, &'static str)],
+    /// The members of a step that are parts of a policy.
+    pub(crate) policy: &'static Own,
     /// Returns the ID of a step without one, in the step with this ID if the step is in a block.
     pub(crate) id: Option<fn(usize, Option<&str>) -> String>,
-    /// `true` if references name steps by index instead of ID.
-    pub(crate) by_place: bool,
     /// Reads the arguments of a call.
     pub(crate) arguments: fn(&mut PlanReader, &Members<'_>) -> Template,
-    /// The member with the dependencies of a step, and the kind of their names.
+    /// The member with the dependencies of a step, and the kind of their names. By numbers, references name steps by index instead of ID.
     pub(crate) after: (&'static str, JsonType),
     /// Reads the policy in the members of a step, if the dialect has such members.
     pub(crate) own_policy: fn(&mut PlanReader, &Members<'_>, &mut Step),
+    /// The member for a list of outputs.
+    pub(crate) outputs: &'static str,
     /// Reads the output of a document that has no template for it.
     pub(crate) output: fn(&mut PlanReader, &Members<'_>, &[Step]) -> Output,
 }
@@ -57,8 +58,7 @@ pub(crate) const fn body(arguments: &'static str) -> [&'static str; 7] {
 
 /// Returns `true` for the name of a call's arguments in any dialect.
 pub(super) fn is_arguments(name: &str) -> bool {
-    let mut dialects = Dialect::ALL.iter();
-    dialects.any(|it| it.rules().syntax.arguments() == name)
+    Dialect::table().any(|rules| rules.syntax.arguments() == name)
 }
 
 /// Returns the kind of a member in the form of plan JSON, and the words for the form.
@@ -67,7 +67,9 @@ pub(super) fn form(name: &str, layout: &Layout) -> Option<(JsonType, &'static st
         step::IF => (JsonType::List, "a list of branches"),
         step::AFTER => (JsonType::List, "a list"),
         step::FOR | step::BLOCK | step::LOOP | step::POLICY => (JsonType::Object, "an object"),
-        step::UNDO if layout.by_place => (JsonType::Number, "the index of a step"),
+        step::UNDO if layout.after.1 == JsonType::Number => {
+            (JsonType::Number, "the index of a step")
+        }
         step::AWAIT | step::UNDO => (JsonType::String, "a string"),
         step::ALWAYS => (JsonType::Bool, "`true`"),
         _ => return None,

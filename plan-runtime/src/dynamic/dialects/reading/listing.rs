@@ -83,10 +83,18 @@ impl Syntax for Layout {
             Body::Action(self.call_of_step(reader, index, &given))
         };
         (self.own_policy)(reader, &given, step);
-        step.after = body::after(reader, index, &given, self.after);
-        policy::policy_of(reader, index, &given, step, self.policy);
+        step.after = body::after(reader, index, &given);
+        policy::policy_of(reader, index, &given, step);
         body::check_bound(reader, &given, step);
         step.after = step.only_after();
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        self.steps
+    }
+
+    fn outputs(&self) -> &'static str {
+        self.outputs
     }
 
     fn body(&self) -> &'static [&'static str] {
@@ -149,7 +157,7 @@ impl Syntax for Layout {
         node: JsonNode<'_>,
         of: names::OwnStep,
     ) -> Option<usize> {
-        if self.by_place {
+        if !self.names_steps() {
             let index = reader.value(node, of.words(), "the index of a step")?;
             return inputs::indexed(reader, index, node.place());
         }
@@ -157,8 +165,12 @@ impl Syntax for Layout {
         names::own_step(reader, (&name.value, of), node.place())
     }
 
-    fn names_steps(&self) -> bool {
-        !self.by_place
+    fn policy(&self) -> &'static policy::Own {
+        self.policy
+    }
+
+    fn after(&self) -> (&'static str, JsonType) {
+        self.after
     }
 }
 
@@ -202,7 +214,7 @@ fn tool(reader: &mut PlanReader, node: JsonNode<'_>, given: &Members<'_>) -> Opt
 
 /// Arguments under their name in the dialect; a tool without any may leave them out.
 pub(crate) fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
-    let Some(node) = members.given(reader.syntax.arguments()) else {
+    let Some(node) = members.given(reader.rules.syntax.arguments()) else {
         reader.place(members.node.place(), None);
         return Template::Object(Vec::new());
     };
@@ -221,7 +233,7 @@ pub(crate) fn whole(reader: &mut PlanReader, node: JsonNode<'_>) -> Template {
     if matches!(template, Template::Reference(_)) || is_reported {
         return template;
     }
-    let what = format!("`{}`", reader.syntax.arguments());
+    let what = format!("`{}`", reader.rules.syntax.arguments());
     let help = "write an object with the names of the arguments, or one reference to an object";
     reader.note(wrong_kind(node, &what, "an object").help(help));
     reader.broken(at)
@@ -235,7 +247,7 @@ fn other_dialect(reader: &mut PlanReader, members: &Members<'_>, name: &str) -> 
     };
     let message = format!(
         "the arguments of a step are its `{name}`, since the document is {}",
-        reader.dialect.rules().document
+        reader.rules.document
     );
     let help = format!("call it `{name}`, as in the other steps");
     reader.report(Code::MixedDialects, member.key.place(), message, help);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Returns the value with this name, and its level.
 pub(super) fn find(reader: &PlanReader, name: &str) -> Option<(usize, Reference)> {
     let mut levels = (0..=reader.around.len()).rev();
-    let steps = reader.syntax.names_steps();
+    let steps = reader.rules.syntax.names_steps();
     levels.find_map(|level| Some((level, reader.at(level).named(name, steps)?)))
 }
 

@@ -27,15 +27,17 @@ pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, wrong_kind};
 pub(crate) use test::{is_reference, meant, test, unknown_beside};
 
-use crate::dynamic::dialects::{Dialect, Profile};
+use crate::dynamic::dialects::{Profile, Rules};
 use crate::dynamic::finding::{Code, Help, Note, Notes};
-use crate::dynamic::json_node::JsonNode;
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::limits::DocumentLimits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
+use crate::plan::json::names::plan;
 use crate::plan::{Action, Body, Bound, Input, Origin, Plan, Step, Template, ToolInfo};
 use counts::{Counts, VALUES_OF_STEP};
 use names::{BlockRead, OwnStep};
+use policy::Own;
 use std::collections::HashMap;
 use std::mem::replace;
 use std::ops::Range;
@@ -56,6 +58,14 @@ pub(crate) trait Syntax: Sync {
 
     /// Reads the members of a step except its ID.
     fn step(&self, reader: &mut PlanReader, index: usize, members: Members<'_>, step: &mut Step);
+
+    /// Returns the possible members of a document for the list of steps.
+    fn lists(&self) -> &'static [&'static str];
+
+    /// Returns the member of a document for a list of outputs.
+    fn outputs(&self) -> &'static str {
+        plan::OUTPUT
+    }
 
     /// Returns all members of a body inside a step.
     fn body(&self) -> &'static [&'static str];
@@ -87,14 +97,23 @@ pub(crate) trait Syntax: Sync {
     /// Reads the name of a step in the current plan or block.
     fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, of: OwnStep) -> Option<usize>;
 
-    /// Returns `true` if references name steps like other values.
-    fn names_steps(&self) -> bool;
+    /// Returns the member of a step with its dependencies, and the kind of their names.
+    fn after(&self) -> (&'static str, JsonType);
+
+    /// Returns the amounts of a policy that are members of a step.
+    fn policy(&self) -> &'static Own {
+        &[]
+    }
+
+    /// Returns `true` if references name steps like other values, instead of by index.
+    fn names_steps(&self) -> bool {
+        self.after().1 == JsonType::String
+    }
 }
 
 /// The state of reading a plan.
 pub(crate) struct PlanReader {
-    pub(crate) dialect: Dialect,
-    pub(crate) syntax: &'static dyn Syntax,
+    pub(crate) rules: &'static Rules,
     pub(crate) profile: Profile,
     pub(crate) origin: Origin,
     /// `false` for a template outside of a plan, with indices instead of names.
@@ -136,14 +155,9 @@ pub(crate) struct Scope {
 }
 
 impl PlanReader {
-    pub(crate) fn new(
-        (dialect, syntax): (Dialect, &'static dyn Syntax),
-        profile: Profile,
-        limits: DocumentLimits,
-    ) -> Self {
+    pub(crate) fn new(rules: &'static Rules, profile: Profile, limits: DocumentLimits) -> Self {
         Self {
-            dialect,
-            syntax,
+            rules,
             profile,
             origin: Origin::Written,
             in_plan: true,

@@ -235,11 +235,14 @@ pub(crate) fn own_step(
     let step = reader.here.step_of(name);
     if step.is_none() && id_around(reader, name).is_some() {
         let message = format!("`{}` is a step outside of this block", short(name));
+        let (after, _) = reader.rules.syntax.after();
         let help = match of {
-            OwnStep::ToUndo => "write the undo step outside of the block, beside the step to undo",
-            OwnStep::ToWaitFor => {
-                "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block"
+            OwnStep::ToUndo => {
+                "write the undo step outside of the block, beside the step to undo".to_owned()
             }
+            OwnStep::ToWaitFor => format!(
+                "`{after}` can name only steps of the same block; to wait for a step outside, put `{after}` on the step that contains the block"
+            ),
         };
         return reader.fail(Code::UnknownStep, place, message, help);
     }

@@ -17,7 +17,7 @@ pub(super) fn placeholder(reader: &mut PlanReader, text: &Text<'_>) {
     if !name.contains(char::is_lowercase) {
         name = name.to_lowercase();
     }
-    let rules = reader.dialect.rules();
+    let rules = reader.rules;
     let form = rules.form(ReferenceTarget::Input(&name), &[]);
     let help = match form.filter(|_| !name.is_empty()) {
         Some(form) if !rules.wraps() || reader.input_names.contains_key(&*name) => {

@@ -10,20 +10,20 @@ use crate::plan::{Amount, Catch, Optional, Origin, Policy, Source, Step, Templat
 use crate::print::short;
 use std::time::Duration;
 
-/// The names of amounts in a policy, and their names as members of a step.
-type Own = [(&'static str, &'static str)];
+/// The names of amounts in a policy, their names as members of a step, and the notation of such a member for a help.
+pub(crate) type Own = [(&'static str, &'static str, &'static str)];
 
-/// Reads the policy of a step. `own` lists the amounts that the dialect has as members of the step, which were read already.
+/// Reads the policy of a step. The amounts that are members of the step were read already.
 pub(crate) fn policy_of(
     reader: &mut PlanReader,
     index: usize,
     members: &Members<'_>,
     step: &mut Step,
-    own: &Own,
 ) {
+    let own = reader.rules.syntax.policy();
     let node = members.given(step::POLICY);
     let given = node.and_then(|node| reader.object(node, "`policy`", policy::ALL));
-    for (name, own) in own {
+    for (name, own, _) in own {
         let both = (
             given.as_ref().and_then(|it| it.member(name)),
             members.member(own),
@@ -43,7 +43,7 @@ pub(crate) fn policy_of(
     let node = |name: &'static str| {
         let in_policy = given.as_ref().and_then(|it| Some((name, it.given(name)?)));
         in_policy.or_else(|| {
-            let (_, own) = own.iter().find(|(other, _)| *other == name)?;
+            let (_, own, _) = own.iter().find(|(other, ..)| *other == name)?;
             Some((*own, members.given(own)?))
         })
     };
@@ -86,8 +86,8 @@ fn times<'m>(
     ];
     for (is_wrong, [name, other], message) in times {
         if let (true, Some((_, first)), Some((_, second))) = (is_wrong, node(name), node(other))
-            && !reader.syntax.gives(reader, first)
-            && !reader.syntax.gives(reader, second)
+            && !reader.rules.syntax.gives(reader, first)
+            && !reader.rules.syntax.gives(reader, second)
         {
             let note = Note::warning(Code::NotAllowed, first.place(), message);
             let note = note.related(second.place(), format!("`{other}` is here"));
@@ -141,7 +141,7 @@ fn policy(reader: &mut PlanReader, members: &Members<'_>, default: &Policy) -> P
 /// Returns the member of an amount that is a constant.
 fn fixed<'a>(reader: &PlanReader, members: &Members<'a>, name: &str) -> Option<JsonNode<'a>> {
     let node = members.given(name)?;
-    (!reader.syntax.gives(reader, node)).then_some(node)
+    (!reader.rules.syntax.gives(reader, node)).then_some(node)
 }
 
 /// Returns the template of an amount that is not a constant.
@@ -152,7 +152,7 @@ fn template(
 ) -> Option<(Amount, Template)> {
     let name = amount.name();
     let node = members.given(name)?;
-    if !reader.syntax.gives(reader, node) {
+    if !reader.rules.syntax.gives(reader, node) {
         return None;
     }
     let template = reader.template(node, None, 0);

@@ -16,7 +16,7 @@ pub(super) fn declare(reader: &mut PlanReader, index: usize, node: JsonNode<'_>)
     const WHAT: &str = "the id of a step";
     reader.here.spans.steps.push(StepSpans::of(node.place()));
     let given = members(node, &mut |_| {}).and_then(|members| members.get(step::ID));
-    let (id, place) = match (given, reader.syntax.default_id(reader, index)) {
+    let (id, place) = match (given, reader.rules.syntax.default_id(reader, index)) {
         (Some(given), _) => {
             reader.here.spans.steps[index].id = given.place().into();
             let text = reader.text(given, WHAT);
@@ -40,7 +40,7 @@ pub(super) fn step(reader: &mut PlanReader, index: usize, node: JsonNode<'_>) ->
     let mut notes = Vec::new();
     let members = members(node, &mut |note| notes.push(note));
     let given = members.as_ref().and_then(|members| members.get(step::ID));
-    let default = reader.syntax.default_id(reader, index);
+    let default = reader.rules.syntax.default_id(reader, index);
     let id = match (given, &default) {
         (Some(given), _) => declared(reader, given),
         (None, default) => default.clone().unwrap_or_default(),
@@ -66,7 +66,7 @@ pub(super) fn step(reader: &mut PlanReader, index: usize, node: JsonNode<'_>) ->
         let message = "the step has no `id`";
         reader.report(Code::MissingMember, node.place(), message, help);
     }
-    reader.syntax.step(reader, index, members, &mut step);
+    reader.rules.syntax.step(reader, index, members, &mut step);
     step
 }
 

@@ -46,7 +46,7 @@ fn no_reference(reader: &mut PlanReader, key: JsonNode<'_>, name: &str) {
 
 /// Finds the references in a string.
 fn scan<'t>(reader: &PlanReader, text: &'t str) -> Scan<'t> {
-    (reader.dialect.rules().scan)(text, &|id| find(reader, id).is_some())
+    (reader.rules.scan)(text, &|id| find(reader, id).is_some())
 }
 
 /// Returns `true` if a string contains references or malformed references.
@@ -121,10 +121,7 @@ fn malformed(reader: &mut PlanReader, text: &Text<'_>, scan_error: ScanError) ->
     };
     let help = match meant {
         Some(form) => {
-            let literal = reader
-                .dialect
-                .rules()
-                .literal(&text.value[scan_error.range]);
+            let literal = reader.rules.literal(&text.value[scan_error.range]);
             let help = format!("did you mean `{form}`? To keep the text, write `{literal}`");
             Some(help)
         }
@@ -185,7 +182,7 @@ fn read(
         }
         Target::Id(id) => match find(reader, id) {
             Some((level, reference)) => seen_from(reader, level, reference, id, place),
-            None if compat && reader.dialect.rules().compat.unknown_step_may_be_text => {
+            None if compat && reader.rules.compat.unknown_step_may_be_text => {
                 let message = format!("there is no step `{}`", short(id));
                 let note = Note::warning(Code::UnknownStep, text.place(&written.range), message);
                 reader.note(note.label("the reader uses the string as text"));
@@ -204,7 +201,7 @@ fn read(
     // A part that a pattern names exists.
     let part = std::mem::replace(&mut reference.path, written.path.clone().into());
     if compat {
-        (reader.dialect.rules().compat.allow_absence)(&mut reference, written);
+        (reader.rules.compat.allow_absence)(&mut reference, written);
     }
     let parts = part.len();
     reference.path = part.into_iter().chain(reference.path).collect();
@@ -243,7 +240,7 @@ fn unknown_name(
         return reader.report(Code::UnknownStep, place, message, help);
     }
     let (mut note, has_similar) = unknown_id(reader, name, place);
-    let rules = reader.dialect.rules();
+    let rules = reader.rules;
     // `$ref:step[0].data` has the index of a step, and no id.
     if let Some(form) = meant(reader, text, written.range.start) {
         note = note.help(format!("did you mean `{form}`?"));

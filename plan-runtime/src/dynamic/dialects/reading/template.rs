@@ -18,10 +18,10 @@ pub(super) fn value_at(
         JsonType::Null => Some(Template::Null),
         JsonType::Bool => Some(Template::Bool(node.slice() == "true")),
         JsonType::Number => exact(reader, node),
-        JsonType::String => reader.syntax.string(reader, node, at),
+        JsonType::String => reader.rules.syntax.string(reader, node, at),
         JsonType::List | JsonType::Object if !reader.fits(depth, node.place()) => None,
         JsonType::List => list(reader, node, depth),
-        JsonType::Object => reader.syntax.object(reader, node, depth),
+        JsonType::Object => reader.rules.syntax.object(reader, node, depth),
     };
     read.unwrap_or_else(|| reader.broken(at))
 }

@@ -97,7 +97,7 @@ pub(crate) fn test(
             Test::Any(all)
         });
     }
-    let operand = reader.syntax.test(reader, value, depth + 1);
+    let operand = reader.rules.syntax.test(reader, value, depth + 1);
     Some(match Question::named(name) {
         Some(question) => Test::Ask(question, operand),
         None => Test::Not(operand),
@@ -117,7 +117,7 @@ fn operands(
         return reader.fail(Code::MissingMember, value.place(), message, help);
     }
     let operand =
-        |it: &mut PlanReader, item: JsonNode<'_>| Some(it.syntax.test(it, item, depth + 1));
+        |it: &mut PlanReader, item: JsonNode<'_>| Some(it.rules.syntax.test(it, item, depth + 1));
     let operands = reader.each(items, 0, operand);
     (!reader.is_over()).then_some(operands)
 }
@@ -133,7 +133,7 @@ fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Opt
         return reader.fail(Code::MissingMember, value.place(), message, help);
     };
     let how = how(reader, sign);
-    let operands = [left, right].map(|node| reader.syntax.test(reader, node, depth + 1));
+    let operands = [left, right].map(|node| reader.rules.syntax.test(reader, node, depth + 1));
     Some(Test::Compare(operands, how?))
 }
 

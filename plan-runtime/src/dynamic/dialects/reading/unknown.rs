@@ -75,7 +75,7 @@ fn is_beside_tool(reader: &PlanReader, members: &Members<'_>, member: &Member<'_
 
 /// Returns `true` if the unknown member is an error.
 fn is_error(reader: &PlanReader, member: &Member<'_>, known: &[&str]) -> bool {
-    reader.profile != Profile::Compat || changes_runs(member, known)
+    reader.profile != Profile::Compat || changes_runs(reader.rules, member, known)
 }
 
 /// Returns the finding for an unknown member, with its equivalent.
@@ -118,6 +118,6 @@ impl PlanReader {
 /// Returns all members of a step.
 fn known_in_step(layout: &Layout) -> Vec<&'static str> {
     let extensions = names::EXTENSIONS.iter().copied();
-    let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
+    let extensions = extensions.filter(|name| *name != step::AFTER || layout.after.0 == *name);
     layout.step.iter().copied().chain(extensions).collect()
 }

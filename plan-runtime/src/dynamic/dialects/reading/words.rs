@@ -2,6 +2,7 @@
 
 use super::layout::is_arguments;
 use super::{Member, Members, PlanReader};
+use crate::dynamic::dialects::Rules;
 use crate::dynamic::json_node::JsonType;
 use crate::plan::json::names::{self, branch, each, looped, plan, policy, step};
 
@@ -60,7 +61,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     (
         "undo rollback compensate",
         step::UNDO,
-        r#"the step that undoes another step has `"undo": "a"`"#,
+        "the step that undoes another step names that step in its `undo`",
     ),
     (
         "always finally",
@@ -81,18 +82,17 @@ pub(super) const UNLESS: &str = "unless skip skipif disabled";
 pub(super) const ELSE: &str = "else elif elseif otherwise";
 
 /// The words for the number of attempts after the first one.
-pub(super) const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
+const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
 
 /// The words that have an effect with each boolean.
 const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
 
 const IF: &str = r#""if": [{"condition": …, "then": …}, {"then": …}]"#;
 
-/// The members that mark an object of the document whose foreign words get a notation.
-pub(super) const OWNERS: [&str; 6] = [
+/// The members that mark an object whose foreign words get a notation, besides the list of steps.
+const OWNERS: [&str; 5] = [
     step::TOOL,
     plan::STEPS,
-    "plan",
     branch::THEN,
     each::BODY,
     policy::ATTEMPTS,
@@ -118,7 +118,7 @@ pub(super) fn meanings(
         // Only a list or an object contains steps.
         step::BLOCK => matches!(kind, JsonType::List | JsonType::Object),
         // A number of parallel elements is no order.
-        step::AFTER => word != "parallel" || kind != JsonType::Number,
+        step::AFTER => word != "parallel" || matches!(kind, JsonType::Bool | JsonType::String),
         policy::CONCURRENCY => word != "parallel" || kind == JsonType::Number,
         _ => true,
     };
@@ -129,7 +129,7 @@ pub(super) fn meanings(
 
 /// Returns `true` if an ignored member would make a step run that its author made conditional, or run once instead of repeatedly. The
 /// dialects' original systems ignore other members, and the compat profile does as well.
-pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
+pub(super) fn changes_runs(rules: &Rules, member: &Member<'_>, known: &[&str]) -> bool {
     let word = plain(&member.name);
     let mut meanings = meanings(&word, member.value.kind());
     let is_body =
@@ -147,7 +147,13 @@ pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
         JsonType::String => member.value.slice() != r#""""#,
         _ => true,
     };
-    has_effect && known.iter().any(|it| OWNERS.contains(it))
+    has_effect && has_notations(rules, known)
+}
+
+/// Returns `true` if an object with these members explains foreign words by a notation.
+pub(super) fn has_notations(rules: &Rules, known: &[&str]) -> bool {
+    let mut owners = OWNERS.iter().chain(rules.syntax.lists());
+    owners.any(|owner| known.contains(owner))
 }
 
 /// Returns the member of the object with the meaning of a word in other systems, if the object can have this member as well.
@@ -158,15 +164,16 @@ pub(super) fn renamed(
     known: &[&'static str],
 ) -> Option<&'static str> {
     // Plan JSON cannot read the arguments of another dialect under any name.
-    let is_foreign = reader.dialect.rules().wraps() && is_arguments(&member.name);
+    let is_foreign = reader.rules.wraps() && is_arguments(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     let word = plain(&member.name);
     let meanings = meanings(&word, member.value.kind());
     let mut found = meanings.filter_map(|(meaning, form)| match meaning {
-        step::ARGUMENTS => (!is_foreign).then_some(reader.syntax.arguments()),
-        plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
+        step::ARGUMENTS => (!is_foreign).then_some(reader.rules.syntax.arguments()),
+        plan::OUTPUT if is_list => Some(reader.rules.syntax.outputs()),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
+        step::AFTER => is_list.then_some(reader.rules.syntax.after().0),
         _ => form.is_empty().then_some(meaning),
     });
     found.find(|meaning| known.contains(meaning) && members.can_have(meaning, member))

@@ -2,7 +2,7 @@
 
 use super::path::{self, NameSyntax};
 use super::{Mark, Piece, Places, Scan, ScannedReference, Target, is_wrapped};
-use crate::dynamic::Dialect;
+use crate::dynamic::dialects::{Dialect, Rules};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -10,9 +10,19 @@ use std::sync::LazyLock;
 struct ReferenceSyntax {
     mark: Mark,
     /// The dialect that has this form.
-    dialect: Option<Dialect>,
+    of: Option<&'static Rules>,
     /// The requirements besides the mark and a name, since such marks have other uses.
     needs: Needs,
+}
+
+impl ReferenceSyntax {
+    fn of(rules: &'static Rules) -> Option<Self> {
+        Some(Self {
+            mark: rules.mark?,
+            of: Some(rules),
+            needs: Needs::Nothing,
+        })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -29,14 +39,8 @@ const MOST: usize = 8;
 
 /// The forms. A form comes before the forms that are a prefix of it.
 static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
-    let of = |dialect: Dialect| {
-        Some(ReferenceSyntax {
-            mark: dialect.rules().mark?,
-            dialect: Some(dialect),
-            needs: Needs::Nothing,
-        })
-    };
-    let mut forms: Vec<ReferenceSyntax> = Dialect::ALL.into_iter().filter_map(of).collect();
+    let mut forms: Vec<ReferenceSyntax> =
+        Dialect::table().filter_map(ReferenceSyntax::of).collect();
     forms.extend(OF_OTHERS);
     forms.sort_by_key(|form| std::cmp::Reverse(form.mark.open.len()));
     forms
@@ -46,23 +50,22 @@ static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
 const OF_OTHERS: [ReferenceSyntax; 2] = [
     ReferenceSyntax {
         mark: Mark::new("{", "}"),
-        dialect: None,
+        of: None,
         needs: Needs::Path,
     },
     ReferenceSyntax {
         mark: Mark::new("$", ""),
-        dialect: None,
+        of: None,
         needs: Needs::PathAlone,
     },
 ];
 
 /// A reference in a form that the dialect of the document does not have.
-#[derive(Debug)]
 pub(crate) struct ForeignReference<'t> {
     /// The equivalent reference, without the parts that other dialects put between a step and its output.
     pub(crate) written: ScannedReference<'t>,
     /// The dialect of the reference, or `None` for a malformed reference.
-    pub(crate) of: Option<Dialect>,
+    pub(crate) of: Option<&'static Rules>,
 }
 
 /// Finds the references in forms of other dialects, outside of this dialect's own references, errors and escapes. `known` returns
@@ -73,7 +76,7 @@ pub(crate) struct ForeignReference<'t> {
 /// The search takes linear time: no two references share a part of the string, and a string without a reference is skipped
 /// after its first part.
 pub(crate) fn foreign<'t>(
-    dialect: Dialect,
+    rules: &Rules,
     text: &'t str,
     own: &Scan<'_>,
     known: &dyn Fn(&Target) -> bool,
@@ -90,7 +93,7 @@ pub(crate) fn foreign<'t>(
             .find(|form| text[start..].starts_with(form.mark.open))
         {
             // The dialect itself reports references of its own form.
-            Some(form) if form.dialect == Some(dialect) => None,
+            Some(form) if rules.mark == Some(form.mark) => None,
             Some(form) => read(form, text, start).map(|written| (form, written)),
             None => None,
         };
@@ -100,7 +103,7 @@ pub(crate) fn foreign<'t>(
             && !overlaps(&own, &written.range)
         {
             next = written.range.end;
-            let of = form.dialect.filter(|other| is_of(*other, text, &written));
+            let of = form.of.filter(|other| is_of(other, text, &written));
             if found.len() < MOST {
                 found.push(ForeignReference { written, of });
             } else {
@@ -114,28 +117,17 @@ pub(crate) fn foreign<'t>(
     }
 }
 
-/// Reads a reference without the marks of any dialect, such as `mail.from`.
-pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
-    const SYNTAX: ReferenceSyntax = ReferenceSyntax {
-        mark: Mark::new("", ""),
-        dialect: None,
-        needs: Needs::Nothing,
-    };
-    let mut read = read(&SYNTAX, text, 0).filter(|read| read.range == (0..text.len()))?;
-    if is_wrapped(&read.path, &["result"]) {
-        read.path.remove(0);
-    }
-    Some(read)
-}
-
 /// Returns the reference in the form of this dialect at a position of a string, with a target in the notation of any
 /// dialect.
-pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedReference<'_>> {
-    let mut forms = FORMS.iter();
-    let form = forms.find(|form| form.dialect == Some(dialect))?;
+pub(crate) fn meant<'t>(
+    rules: &'static Rules,
+    text: &'t str,
+    at: usize,
+) -> Option<ScannedReference<'t>> {
+    let form = ReferenceSyntax::of(rules)?;
     text[at..]
         .starts_with(form.mark.open)
-        .then(|| read(form, text, at))?
+        .then(|| read(&form, text, at))?
 }
 
 /// Returns the first position from `at` on where a form can begin.
@@ -164,7 +156,8 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
         _ => text.len() - text[at..].trim_start().len(),
     };
     let inner = skip(start + form.mark.open.len());
-    let (target, end) = target(text, inner)?;
+    let (target, end, own) = target(text, inner)?;
+    let of = own.or(form.of);
     let (mut path, at) = match path::read(text, end, NameSyntax::Wide) {
         Ok(read) => read,
         // A reference without a closing mark may be followed by other characters.
@@ -180,7 +173,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
         return None;
     };
     // `{3.14}`, `$5.00`
-    if form.dialect.is_none() && matches!(&target, Target::Id(id) if super::is_number(id)) {
+    if form.of.is_none() && matches!(&target, Target::Id(id) if super::is_number(id)) {
         return None;
     }
     let is_marked = !path.is_empty() || !matches!(target, Target::Id(_));
@@ -192,12 +185,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     if !is_enough {
         return None;
     }
-    let members: &[&str] = match (&target, form.mark) {
-        (Target::Index(_), _) | (Target::Id(_), Mark { open: "${", .. }) => &["data", "result"],
-        (Target::Id(_), Mark { close: "", .. }) | (Target::Input(_), _) => &[],
-        (Target::Id(_), _) => &["result"],
-    };
-    if is_wrapped(&path, members) {
+    if !matches!(target, Target::Input(_)) && is_wrapped(&path, of.map_or(&[], |of| of.wrappers)) {
         path.remove(0);
     }
     Some(ScannedReference {
@@ -210,24 +198,26 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     })
 }
 
-/// Reads `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and returns its end.
-fn target(text: &str, at: usize) -> Option<(Target, usize)> {
-    let mut dialects = Dialect::ALL.into_iter();
-    let of_dialect = dialects.find_map(|dialect| (dialect.rules().target)(text, at));
+/// Reads `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`. Returns its end, and its dialect if only one dialect has this notation.
+fn target(text: &str, at: usize) -> Option<(Target, usize, Option<&'static Rules>)> {
+    let of_dialect = Dialect::table().find_map(|rules| {
+        let (target, end) = (rules.target)(text, at)?;
+        Some((target, end, Some(rules)))
+    });
     of_dialect.or_else(|| {
         let (name, end) = path::name(text, at, NameSyntax::Wide);
-        (!name.is_empty()).then_some((Target::Id(name), end))
+        (!name.is_empty()).then_some((Target::Id(name), end, None))
     })
 }
 
 /// Returns `true` for a valid reference of this dialect.
-fn is_of(dialect: Dialect, text: &str, written: &ScannedReference<'_>) -> bool {
+fn is_of(rules: &Rules, text: &str, written: &ScannedReference<'_>) -> bool {
     if matches!(written.target, Target::Input(_)) {
         return false;
     }
     let alone = written.range == (0..text.len());
-    let scan = (dialect.rules().scan)(written.text, &|_| false);
+    let scan = (rules.scan)(written.text, &|_| false);
     let is_same = |piece: &Piece<'_>| matches!(piece, Piece::Reference(it) if it.compat_only.is_none() && it.target == written.target);
     let sound = scan.scan_errors.is_empty() && scan.pieces.iter().all(is_same);
-    sound && scan.is_whole() && (alone || dialect.rules().places != Places::Whole)
+    sound && scan.is_whole() && (alone || rules.places != Places::Whole)
 }

@@ -6,7 +6,7 @@ mod foreign;
 pub(crate) mod path;
 mod style;
 
-pub(crate) use foreign::{ForeignReference, foreign, meant, unmarked};
+pub(crate) use foreign::{ForeignReference, foreign, meant};
 pub(crate) use path::{NameSyntax, end_where_missing};
 pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, name_in, named};
 

@@ -1,7 +1,7 @@
 //! The notation of references: their sources, and the paths into them.
 
 use super::{NameSyntax, Piece, Target, quote};
-use crate::dynamic::Dialect;
+use crate::dynamic::dialects::Rules;
 use crate::plan::{Path, Reference, Segment, Selector, written};
 
 /// The source of a reference, by its names in dialects.
@@ -58,9 +58,9 @@ pub(crate) struct Style {
 }
 
 /// Returns the name in a reference that is a whole string, and the number of its path's parts that the name contains.
-pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String, usize)> {
+pub(crate) fn name_in(rules: &Rules, reference: &Reference) -> Option<(String, usize)> {
     let text = reference.as_written()?;
-    let scan = (dialect.rules().scan)(text, &|_| true);
+    let scan = (rules.scan)(text, &|_| true);
     let [Piece::Reference(written)] = &scan.pieces[..] else {
         return None;
     };

@@ -20,7 +20,7 @@ pub(in crate::dynamic) use schema::schema;
 
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
-use super::rules::{Compat, Recognition, Rules};
+use super::{Compat, Recognition, Rules, step_by_id};
 use crate::dynamic::json_node::JsonType;
 use std::collections::HashSet;
 
@@ -44,12 +44,14 @@ pub(super) static RULES: Rules = Rules {
     mark: Some(scan::MARK),
     scan: scan::scan,
     target: |_, _| None,
+    wrappers: &[],
     inputs_in: |_, _| HashSet::new(),
     compat: Compat {
         unknown_step_may_be_text: false,
         allow_absence: |reference, _| end_where_missing(&mut reference.path),
     },
 
+    step: step_by_id,
     style: scan::style,
     object: None,
 };

@@ -34,10 +34,10 @@ pub(super) static LAYOUT: Layout = Layout {
     body: &layout::body("arguments"),
     policy: &[],
     id: None,
-    by_place: false,
     arguments,
     after: (step::AFTER, JsonType::String),
     own_policy: |_, _, _| {},
+    outputs: "output_steps",
     output,
 };
 

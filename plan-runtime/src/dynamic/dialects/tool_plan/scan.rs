@@ -83,9 +83,14 @@ fn reference(text: &str) -> Result<ScannedReference<'_>, Box<ScanError>> {
 fn left_over(text: &str, at: usize) -> ScanError {
     let sign = text[at..].chars().next().unwrap_or_default();
     let scan_error = |message: String| ScanError::new(at..at + sign.len_utf8(), message);
-    if let Some(condition) = comparison(&text[..at], text[at..].trim()) {
+    let rest = text[at..].trim_start();
+    if ["==", "!=", "<", ">"]
+        .iter()
+        .any(|sign| rest.starts_with(sign))
+    {
         let message = "a condition is not written as text".to_owned();
-        return scan_error(message).help(format!("the condition is `{condition}`"));
+        return scan_error(message)
+            .help(r#"a condition is a test, such as `{"compare": [a, ">", b]}`"#);
     }
     if !NameSyntax::Wide.has(sign) {
         return scan_error(no_part(sign))
@@ -104,27 +109,6 @@ fn left_over(text: &str, at: usize) -> ScanError {
     );
     scan_error(format!("`{sign}` is valid only in a name in quotes"))
         .help(format!("did you mean `{fixed}`?"))
-}
-
-/// Returns the condition that a string such as `$ref:a.size > 3` means.
-fn comparison(reference: &str, rest: &str) -> Option<String> {
-    const SIGNS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
-    let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign))?;
-    let other = rest[sign.len()..].trim();
-    let is_literal = serde_json::from_str::<serde_json::Value>(other)
-        .is_ok_and(|value| !value.is_array() && !value.is_object());
-    let is_reference = other.starts_with(OPEN) && !other.contains(char::is_whitespace);
-    let other = if is_reference {
-        quote(other)
-    } else {
-        other.to_owned()
-    };
-    (is_literal || is_reference).then(|| {
-        format!(
-            r#"{{"compare": [{}, "{sign}", {other}]}}"#,
-            quote(reference)
-        )
-    })
 }
 
 /// Returns the error of a string that is or contains a malformed reference.

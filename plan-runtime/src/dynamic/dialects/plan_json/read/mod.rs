@@ -8,15 +8,12 @@ mod template;
 use crate::Plan;
 use crate::dynamic::dialects::reading::foreign;
 use crate::dynamic::dialects::reading::{
-    Members, PlanReader, Syntax, body, counts, names::OwnStep, names::RENAME, names::own_step,
-    policy, steps,
+    Members, PlanReader, Syntax, body, counts, inputs, names::OwnStep, names::own_step, policy,
+    steps,
 };
-use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{self, input, output, plan};
-use crate::plan::{Action, Input, Output, Step, Template};
-use crate::print::short;
-use std::ops::Range;
+use crate::plan::{Action, Output, Step, Template};
 
 /// The notation of steps and values in plan JSON.
 pub(super) struct PlanJson;
@@ -27,10 +24,8 @@ impl Syntax for PlanJson {
         let name = reader.required(&top, plan::NAME, "the plan", "the name of the plan");
         let description =
             reader.optional_text(&top, plan::DESCRIPTION, "the description of the plan");
-        let inputs = inputs(reader, &top);
-        let untyped = inputs.iter().enumerate();
-        let untyped = untyped.filter(|(_, input)| input.type_name.is_empty());
-        reader.here.spans.untyped = untyped.map(|(place, _)| place).collect();
+        let nodes = reader.list(&top, plan::INPUTS, "`inputs`");
+        inputs::declared(reader, nodes, input::ALL);
         let nodes = reader.list(&top, plan::STEPS, "`steps`");
         if !counts::steps_fit(reader, &nodes) {
             return None;
@@ -41,7 +36,7 @@ impl Syntax for PlanJson {
         Some(Plan {
             name: name.unwrap_or_default(),
             description: description.into(),
-            inputs,
+            inputs: std::mem::take(&mut reader.inputs),
             steps,
             output,
         })
@@ -61,10 +56,13 @@ impl Syntax for PlanJson {
         reader.only(&mut members, "a step", names::step::ALL);
         steps::purpose(reader, &members, step);
         step.body = body::body(reader, &members, "the step", reader.here.depth);
-        let after = (names::step::AFTER, JsonType::String);
-        step.after = body::after(reader, index, &members, after);
-        policy::policy_of(reader, index, &members, step, &[]);
+        step.after = body::after(reader, index, &members);
+        policy::policy_of(reader, index, &members, step);
         body::check_bound(reader, &members, step);
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        &[plan::STEPS]
     }
 
     fn body(&self) -> &'static [&'static str] {
@@ -108,47 +106,9 @@ impl Syntax for PlanJson {
         own_step(reader, (&name.value, of), node.place())
     }
 
-    fn names_steps(&self) -> bool {
-        true
+    fn after(&self) -> (&'static str, JsonType) {
+        (names::step::AFTER, JsonType::String)
     }
-}
-
-fn inputs(reader: &mut PlanReader, top: &Members<'_>) -> Vec<Input> {
-    let mut inputs = Vec::new();
-    for node in reader.list(top, plan::INPUTS, "`inputs`") {
-        if !reader.count(counts::VALUES_OF_STEP, node.place()) {
-            break;
-        }
-        counts::count_input(reader, inputs.len(), node.place());
-        if reader.is_over() {
-            break;
-        }
-        let Some(members) = reader.object(node, "an input", input::ALL) else {
-            continue;
-        };
-        let name = reader.required_name(&members, "the input", "the name of an input");
-        let name = name.unwrap_or_default();
-        reader.name_fits(&name, "the name of an input", node.place());
-        if let Some(node) = members.given(input::NAME) {
-            declare(reader, inputs.len(), &name, node.place());
-        }
-        inputs.push(Input {
-            secrets: body::secrets(reader, &members, input::SECRETS),
-            ..reader.input(&members, name)
-        });
-    }
-    inputs
-}
-
-fn declare(reader: &mut PlanReader, index: usize, name: &str, place: Range<usize>) {
-    if let Some((_, first)) = reader.here.names.get(name) {
-        let message = format!("two inputs have the name `{}`", short(name));
-        let note = Note::error(Code::DuplicateId, place, message);
-        let note = note.related(first.clone(), "the first one is here");
-        return reader.note(note.help(RENAME));
-    }
-    reader.here.names.insert(name.to_owned(), (index, place));
-    reader.input_names.insert(name.into(), Some(index));
 }
 
 fn read_output(reader: &mut PlanReader, top: &Members<'_>) -> Output {

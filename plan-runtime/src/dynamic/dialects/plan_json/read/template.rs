@@ -4,7 +4,6 @@ use super::reference::{read, reference};
 use crate::dynamic::dialects::reading::{
     Member, PlanReader, duplicate, meant, test, unknown_beside, wrong_kind,
 };
-use crate::dynamic::dialects::reading::{foreign::form_of_unmarked, is_reference};
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{computed, part, template};
@@ -52,10 +51,6 @@ fn wrapper<'a>(
         if let Some(name) = known(&member.name) {
             return Some((name, member.value));
         }
-        if let Some(reference) = reference_of_others(reader, member) {
-            let message = format!("`{}` is not a kind of template", short(&member.name));
-            return reader.fail(Code::UnknownMember, node.place(), message, reference);
-        }
         let name = short(&member.name);
         let similar = || similar(&member.name, template::ALL.iter().copied());
         let other = || {
@@ -97,16 +92,6 @@ fn wrapper<'a>(
         }
     };
     reader.fail(Code::WrongKind, node.place(), message, help)
-}
-
-/// Returns the help for `{"$ref": "mail.from"}`, which is a reference in other languages.
-fn reference_of_others(reader: &PlanReader, member: &Member<'_>) -> Option<String> {
-    if !is_reference(&member.name) || member.value.kind() != JsonType::String {
-        return None;
-    }
-    let text = member.value.text().ok()?;
-    let form = form_of_unmarked(reader, &text)?;
-    Some(format!("write the reference as `{form}`"))
 }
 
 /// Reads the members of an object, or of the objects that are merged into one.
