@@ -1,6 +1,6 @@
 //! Help for a member name of another system, such as `depends_on`: the equivalent member, with a usual value.
 
-use super::words::{ELSE, UNLESS, has_notations, is_one, meanings, plain, renamed};
+use super::words::{ELSE, RETRIES, UNLESS, has_notations, is_one, meanings, plain, renamed};
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::{JsonType, on_one_line};
 use crate::plan::json::names::{branch, each, looped, policy, step};
@@ -70,6 +70,7 @@ pub(super) fn instead(
     let of = match meaning {
         policy::CONCURRENCY if !is_for => "for the elements of a `for`, ",
         policy::AT_MOST if !is_loop => "for the rounds of a `loop`, ",
+        policy::ATTEMPTS if is_one(RETRIES, &word) => "the attempts include the first call: ",
         _ => "",
     };
     Some(match meaning {

@@ -82,7 +82,7 @@ pub(super) const UNLESS: &str = "unless skip skipif disabled";
 pub(super) const ELSE: &str = "else elif elseif otherwise";
 
 /// The words for the number of attempts after the first one.
-const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
+pub(super) const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
 
 /// The words that have an effect with each boolean.
 const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
