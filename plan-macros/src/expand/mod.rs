@@ -91,7 +91,7 @@ impl Context<'_> {
         self.plan.krate.to_token_stream()
     }
 
-    /// Returns the type of a value with an error, about which rustc reports no further errors.
+    /// Returns a type that contains the first error. rustc silently accepts each use of the type.
     fn unknown_type(&self) -> TokenStream {
         let error = self.error.clone().unwrap_or_default();
         json::unknown(&error, &quote!(__plan))

@@ -120,7 +120,7 @@ pub(super) enum Look<'a> {
 }
 
 impl Look<'_> {
-    /// Returns the place of a looked-up value: for a field, the value itself, and for anything else, a dereferenced reference.
+    /// Dereferences the result of a lookup. The lookup of a field returns a value, which needs no dereference.
     fn place(self, value: TokenList, at: Span) -> TokenList {
         match self {
             Self::Field | Self::See(_) => value,

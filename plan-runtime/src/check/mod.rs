@@ -50,7 +50,7 @@ pub use closed::{
 };
 pub use cursor::{
     AList, AtArray, AtKind, AtPassed, AtValue, CanBeAbsent, Caught, HasElements, HasFields,
-    HasOutcomes, HasShape, IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
+    HasOutcomes, HasShape, IsTool, PathCursor, Reachable, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use elsewhere::{
