@@ -291,9 +291,8 @@ fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<
 fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
     // The types of a round and of `last` have names.
     let cx = builder.cx;
-    let ty =
-        types::type_of_block(&repeat.round, cx.names).unwrap_or_else(|| quote!(__plan::Unknown));
-    let last = cx.names.last(repeat).map(|name| {
+    let ty = types::type_of_block(&repeat.round, cx.names).unwrap_or_else(|| cx.unknown_type());
+    let last = repeat.last.as_ref().map(|name| {
         let place = builder.fresh_at("f", name.span());
         let option = quote!(__plan::root::<::core::option::Option<#ty>>());
         builder.bind_name(&place, &option);

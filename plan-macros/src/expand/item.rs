@@ -68,7 +68,7 @@ pub(crate) fn expand(
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtList as _, AtOption as _, AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtKind as _, AtPassed as _, AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                     #uses
                 };
@@ -84,7 +84,7 @@ pub(crate) fn expand(
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_snake_case, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtList as _, AtOption as _, AtValue as _, NoKind as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtKind as _, AtPassed as _, AtValue as _, NoKind as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan

@@ -30,10 +30,11 @@ mod way;
 
 use crate::ast::{Body, Extent, Plan, Role, Step};
 use crate::graph::Graphs;
+use crate::json;
 use crate::names::{self, Names, Reader, Source};
 pub(crate) use item::{expand, outside};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use table::TypeKey;
 use types::Tool;
@@ -88,6 +89,12 @@ impl Context<'_> {
     /// Returns the path of the runtime crate.
     fn krate(&self) -> TokenStream {
         self.plan.krate.to_token_stream()
+    }
+
+    /// Returns a type that contains the first error. rustc silently accepts each use of the type.
+    fn unknown_type(&self) -> TokenStream {
+        let error = self.error.clone().unwrap_or_default();
+        json::unknown(&error, &quote!(__plan))
     }
 
     /// Returns the name of the type of a step or an input, with the span of the written type, so that rustc reports

@@ -93,9 +93,9 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
-                    self as __plan, AtArray as _, AtJson as _, AtList as _, AtOption as _,
-                    AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _,
-                    OwnItself as _, OwnUnsized as _,
+                    self as __plan, AtArray as _, AtKind as _, AtPassed as _, AtValue as _,
+                    NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _,
+                    OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -146,18 +146,18 @@ fn a_reference() {
                     let _ = || -> String {
                         __plan::Takes::fit(
                             __plan::Allows::present(
-                                (&(*{
+                                (&{
                                     let __c = &(*{
-                                        let __c = &(*__plan::HasFields::of(
-                                            __plan::Reachable::field(inbox.plan_kind()),
-                                        ))
+                                        let __c = &__plan::HasFields::of(
+                                                __plan::Reachable::field(inbox.plan_kind()),
+                                            )
                                             .data;
                                         __plan::Reachable::look(__c.plan_kind()).plan_length(__n1)
                                     })[0];
                                     __plan::HasFields::of(
                                         __plan::Reachable::see(__c.plan_kind(), __t2),
                                     )
-                                })
+                                }
                                     .thread_id)
                                     .plan_value(),
                             ),
@@ -586,9 +586,9 @@ fn a_nested_literal_and_an_order() {
                                 __plan::inner(
                                     __plan::Takes::fit(
                                         __plan::FitsIntoSome::present(
-                                            (&(*__plan::HasFields::of(
-                                                __plan::Reachable::field(first.plan_kind()),
-                                            ))
+                                            (&__plan::HasFields::of(
+                                                    __plan::Reachable::field(first.plan_kind()),
+                                                )
                                                 .label)
                                                 .plan_value(),
                                         ),

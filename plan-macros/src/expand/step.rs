@@ -71,7 +71,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         items = quote!(const #joins: ::core::primitive::bool = { #checks true };);
         ty.map(|ty| quote!(<#ty as __plan::Checked<{ #joins }>>::Itself))
     };
-    let ty = policy::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
+    let ty = policy::with_policy(ty.unwrap_or_else(|| cx.unknown_type()), step);
     let aliases = tools.iter().map(|tool| {
         let (path, alias, arguments) = (tool.path, &tool.alias, &tool.arguments);
         let at = alias.span();
@@ -91,7 +91,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             }
             (View::Call, None) => {
                 let value = types::of_block_in(&step.body, cx.names);
-                let value = value.unwrap_or_else(|| quote!(__plan::Unknown));
+                let value = value.unwrap_or_else(|| cx.unknown_type());
                 quote_spanned!(at=> type #name = #value;)
             }
             (View::Output | View::Result, _) => {

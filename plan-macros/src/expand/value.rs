@@ -161,8 +161,7 @@ impl Builder<'_> {
                 Lowered::new(quote!((#(#checks,)*)), data)
             }
             Value::Broken => {
-                // The error is emitted in type position, which suppresses further errors.
-                let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
+                let ty = self.cx.unknown_type();
                 Lowered::new(quote!(__plan::any::<#ty>()), TemplateData::NULL)
             }
             Value::None(_) | Value::Tuple(..) | Value::Computed(_) => self.value(value),

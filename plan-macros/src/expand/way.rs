@@ -85,8 +85,7 @@ impl Way {
                 });
             }
         };
-        let value = TokenList::default().operator("*", end).and(value);
-        let value = into(TokenList::default().parens(value, end));
+        let value = into(how.place(value, end));
         self.position = WayState::Value { value, end };
     }
 
@@ -101,9 +100,7 @@ impl Way {
     ) {
         let (way, c) = (self.way(), self.name("__c", end));
         let method = Ident::new(method, end);
-        let look = look(c.clone(), start, end, how);
-        let value = TokenList::default().operator("*", end).and(look);
-        let value = into(TokenList::default().parens(value, end));
+        let value = into(how.place(look(c.clone(), start, end, how), end));
         self.position =
             WayState::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
@@ -120,6 +117,19 @@ pub(super) enum Look<'a> {
     Element(&'a Ident),
     /// For anything else.
     Other,
+}
+
+impl Look<'_> {
+    /// Dereferences the result of a lookup. The lookup of a field returns a value, which needs no dereference.
+    fn place(self, value: TokenList, at: Span) -> TokenList {
+        match self {
+            Self::Field | Self::See(_) => value,
+            Self::Element(_) | Self::Other => {
+                let value = TokenList::default().operator("*", at).and(value);
+                TokenList::default().parens(value, at)
+            }
+        }
+    }
 }
 
 /// Returns the value at the end of a way. The way has a name, because rustc would otherwise point at the whole

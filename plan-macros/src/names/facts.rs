@@ -145,7 +145,6 @@ pub(crate) struct Facts<'t> {
     pub(super) broken_lists: FactTable<'t, List, ()>,
     pub(super) broken_conditions: FactTable<'t, Condition, ()>,
     /// The loops whose value of the round before is unknown.
-    pub(super) broken_loops: FactTable<'t, Loop, ()>,
     /// The names that `for` and `if let` bind, without the names of fields.
     pub(crate) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, with `true` for the name of a field.
@@ -270,12 +269,6 @@ impl Names<'_> {
             Some(()) => &List::Broken,
             None => list,
         }
-    }
-
-    /// Returns the name of the previous round's value, unless the name is unknown.
-    pub(crate) fn last<'l>(&self, repeat: &'l Loop) -> Option<&'l Ident> {
-        let is_broken = self.facts.broken_loops.get(repeat).is_some();
-        repeat.last.as_ref().filter(|_| !is_broken)
     }
 
     /// Returns `true` for a field that is left out because its name is unknown: a name alone that may mean the field or the value.

@@ -16,7 +16,7 @@ pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use roles::{Reader, check as check_roles, reader};
 
-use crate::ast::{Block, BlockTail, Body, Branch, Condition, Input, Loop, Plan, Step, typed};
+use crate::ast::{Block, BlockTail, Body, Branch, Condition, Input, Loop, Plan, Step};
 use crate::docs::text_of;
 use crate::mistakes::keyword;
 use crate::report::Report;
@@ -259,10 +259,8 @@ impl<'t> Declaration<'_, 't> {
         let number = self.names.number(step);
         let own = &mut self.names.scopes[scope];
         let known = own.sources.get(&text).copied();
-        let is_unclear =
-            step.ty.is_none() && is_untyped(&step.body) || text.starts_with(char::is_uppercase);
         // The meaning of a duplicate is unknown.
-        if known.is_some() || is_taken || is_unclear {
+        if known.is_some() || is_taken || text.starts_with(char::is_uppercase) {
             own.broken.insert(text.clone());
         }
         let whole = if scope == 0 { "plan" } else { "block" };
@@ -328,7 +326,11 @@ impl<'t> Declaration<'_, 't> {
         let sources = value.map(|value| (owner.to_owned(), value));
         let scope = self.open(round, owner);
         self.names.numbers_of_loops.insert(repeat, scope);
-        self.names.scopes[scope].sources.extend(sources);
+        let own = &mut self.names.scopes[scope];
+        if sources.is_none() && !matches!(repeat.round.tail, BlockTail::None) {
+            own.broken.insert(owner.to_owned());
+        }
+        own.sources.extend(sources);
     }
 
     fn block(&mut self, block: &'t Block, scope: usize, owner: &str) {
@@ -353,27 +355,6 @@ impl<'t> Declaration<'_, 't> {
             first.or_insert_with(|| owner.to_owned());
             self.bound.push(name);
         }
-    }
-}
-
-/// Returns `true` if the type of a body is unknown.
-fn is_untyped(body: &Body) -> bool {
-    match body {
-        Body::Broken(path) => path.is_none(),
-        Body::If(branches) => typed(branches).is_none_or(is_untyped),
-        Body::For(repeat) => is_untyped(&repeat.body),
-        Body::Block(block) => is_untyped_block(block),
-        Body::Loop(repeat) => is_untyped_block(&repeat.round),
-        _ => false,
-    }
-}
-
-/// Returns `true` if the last name of a block is not a step of the block, or if the step has an unknown type.
-fn is_untyped_block(block: &Block) -> bool {
-    let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
-    match block.tail {
-        BlockTail::None | BlockTail::Value(_) => false,
-        _ => block.value().is_none_or(is_untyped),
     }
 }
 

@@ -182,7 +182,8 @@ fn take_statement(tokens: &mut Tokens) -> Tokens {
         .collect();
     let taken = tokens.take_until(|tokens| {
         let is_attribute = !is_assigned && tokens.attribute(0).is_some();
-        let is_next = ends(tokens) || begun && (starts_step(tokens, 0) || is_attribute);
+        let is_next =
+            ends(tokens, is_assigned) || begun && (starts_step(tokens, 0) || is_attribute);
         begun = true;
         // An attribute directly after the `=` does not belong to the next step.
         is_assigned = assigns(tokens, 0) && tokens.is_punct(0, '=')
@@ -222,15 +223,15 @@ fn attribute_after_step(tokens: &mut Tokens) -> Option<TokenTree> {
     attribute
 }
 
-/// Returns `true` before a semicolon, unless the brackets of a call follow.
-fn ends(tokens: &Tokens) -> bool {
+/// Returns `true` before a semicolon, unless the brackets of a call follow, or the block of a step whose `=` precedes the semicolon.
+fn ends(tokens: &Tokens, is_assigned: bool) -> bool {
     if !tokens.is_punct(0, ';') {
         return false;
     }
     let is_early = match tokens.peek(1) {
         Some(TokenTree::Group(group)) => match group.delimiter() {
             Delimiter::Brace => {
-                !has_steps(group)
+                (is_assigned || !has_steps(group))
                     && tokens.peek(2).is_some()
                     && !tokens.is_punct(2, '.')
                     && !tokens.is_punct(2, '?')

@@ -77,12 +77,10 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
     note = "to pass no value if there is none: make the argument an `Option<{T}>`"
 )]
 pub trait Allows<K, T, N>: Sized {
-    /// The kind of value.
-    type Kind;
     /// The checked type: an `Option` for a value that may be absent.
     type Given;
     /// Converts the type of the value.
-    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+    fn present(_: Passed<K, T>) -> PassedTo<K, Self::Given, Self> {
         unreachable()
     }
 }
@@ -95,19 +93,16 @@ pub trait Allows<K, T, N>: Sized {
     note = "to compute a `bool`: `reference.is_some()`, or `reference.unwrap_or_default()` for an `Option<bool>`"
 )]
 pub trait Holds<K, T, N>: Sized {
-    /// Equals `Allows::Kind`.
-    type Kind;
     /// Equals `Allows::Given`.
     type Given;
     /// Converts the type of the value.
-    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+    fn present(_: Passed<K, T>) -> PassedTo<K, Self::Given, Self> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
-    type Kind = To::Kind;
     type Given = To::Given;
 }
 
@@ -122,12 +117,10 @@ impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
     note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead"
 )]
 pub trait FitsInto<T, To, N>: Sized {
-    /// Equals `Allows::Kind`.
-    type Kind;
     /// Equals `Allows::Given`.
     type Given;
     /// Converts the type of the value.
-    fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
+    fn present(_: Passed<Self, T>) -> PassedTo<Self, Self::Given, To> {
         unreachable()
     }
 }
@@ -141,31 +134,26 @@ pub trait FitsInto<T, To, N>: Sized {
     note = "for an `Option<Option<{T}>>`, write `reference.clone().map(Some)`"
 )]
 pub trait FitsIntoSome<T, To, N>: Sized {
-    /// Equals `Allows::Kind`.
-    type Kind;
     /// Equals `Allows::Given`.
     type Given;
     /// Converts the type of the value.
-    fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
+    fn present(_: Passed<Self, T>) -> PassedTo<Self, Self::Given, To> {
         unreachable()
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, To> FitsIntoSome<T, To, ()> for AlwaysPresent {
-    type Kind = Self;
     type Given = T;
 }
 
 #[diagnostic::do_not_recommend]
 impl<To> FitsIntoSome<Unknown, To, Unknown> for MaybeAbsent {
-    type Kind = Self;
     type Given = Unknown;
 }
 
 #[diagnostic::do_not_recommend]
 impl<To> FitsIntoSome<Unclear, To, Unclear> for MaybeAbsent {
-    type Kind = Self;
     type Given = Unclear;
 }
 
@@ -173,7 +161,6 @@ impl<K: IsUntyped, To> FitsIntoSome<Value, To, ()> for K
 where
     Value: CanBe<To>,
 {
-    type Kind = K;
     type Given = <Value as CanBe<To>>::Given;
 }
 
@@ -181,12 +168,10 @@ macro_rules! arrivals {
     ($([$($generics:ident),*] $kind:ty, $value:ty => $place:ty, $n:ty: $given:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($generics),*> Allows<$kind, $value, $n> for $place {
-            type Kind = $kind;
             type Given = $given;
         }
         #[diagnostic::do_not_recommend]
         impl<$($generics),*> FitsInto<$value, $place, $n> for $kind {
-            type Kind = $kind;
             type Given = $given;
         }
     )*};
@@ -204,7 +189,6 @@ impl<To> Allows<UntypedJson, Value, ()> for To
 where
     Value: CanBe<To>,
 {
-    type Kind = UntypedJson;
     type Given = <Value as CanBe<To>>::Given;
 }
 
@@ -212,7 +196,6 @@ where
 // does not fit.
 #[diagnostic::do_not_recommend]
 impl<To> Allows<UntypedJson, Unclear, Unclear> for Option<To> {
-    type Kind = UntypedJson;
     type Given = Unclear;
 }
 
@@ -220,7 +203,6 @@ impl<K: IsUntyped, To> FitsInto<Value, To, ()> for K
 where
     Value: CanBe<To>,
 {
-    type Kind = K;
     type Given = <Value as CanBe<To>>::Given;
 }
 

@@ -149,47 +149,36 @@ impl<A: Asked> PathCursor<A> {
 /// A value before an access to its parts.
 pub struct Unwrapping<K, T>(PhantomData<(K, T)>);
 
-impl<T, P, W> PathCursor<Option<T>, P, W> {
-    /// Returns the kind of an `Option`, which has no accessible parts.
-    pub fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
-        unreachable()
-    }
-
-    /// Returns the value of the reference.
-    pub fn plan_value(self) -> Passed<MaybeAbsent, T> {
+/// The kind of an `Option` or a list. The trait takes the position by value, so rustc prefers it over [`AtValue`].
+pub trait AtKind<K, T>: Sized {
+    /// Returns the kind.
+    fn plan_kind(self) -> Unwrapping<K, T> {
         unreachable()
     }
 }
 
-/// The kind of an `Option`. The trait takes the position by value, so rustc prefers it over [`AtValue`].
-pub trait AtOption<T>: Sized {
-    /// Returns the kind of an `Option`, which has no accessible parts.
-    fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
-        unreachable()
-    }
+/// The value of an `Option` or of untyped JSON. The trait takes the position by value, so rustc prefers it over [`AtValue`].
+pub trait AtPassed<K, T>: Sized {
     /// Returns the value of the reference.
-    fn plan_value(self) -> Passed<MaybeAbsent, T> {
+    fn plan_value(self) -> Passed<K, T> {
         unreachable()
     }
 }
 
-impl<T> AtOption<T> for &Option<T> {}
+impl<T, P, W> AtKind<MaybeAbsent, T> for PathCursor<Option<T>, P, W> {}
+impl<T> AtKind<MaybeAbsent, T> for &Option<T> {}
+impl<T, P, W> AtPassed<MaybeAbsent, T> for PathCursor<Option<T>, P, W> {}
+impl<T> AtPassed<MaybeAbsent, T> for &Option<T> {}
+impl AtPassed<UntypedJson, Value> for PathCursor<Value> {}
+impl AtPassed<UntypedJson, Value> for &Value {}
 
 /// Marks a list that is always present.
 pub struct AList;
 
-/// The kind of a list. The trait takes the position by value, so rustc prefers it over [`AtValue`].
-pub trait AtList<L>: Sized {
-    /// Returns the kind of a list, which has elements and no fields.
-    fn plan_kind(self) -> Unwrapping<AList, L> {
-        unreachable()
-    }
-}
-
 macro_rules! indexed {
     ($([$($generics:tt)*] $list:ty;)*) => {$(
-        impl<T, P, W, $($generics)*> AtList<$list> for PathCursor<$list, P, W> {}
-        impl<T, $($generics)*> AtList<$list> for &$list {}
+        impl<T, P, W, $($generics)*> AtKind<AList, $list> for PathCursor<$list, P, W> {}
+        impl<T, $($generics)*> AtKind<AList, $list> for &$list {}
     )*};
 }
 
@@ -201,17 +190,6 @@ indexed! {
     [] Rc<[T]>;
     [] Arc<[T]>;
 }
-
-/// The value of untyped JSON. The trait takes the position by value, so rustc prefers it over [`AtValue`].
-pub trait AtJson: Sized {
-    /// Returns the value of the reference.
-    fn plan_value(self) -> Passed<UntypedJson, Value> {
-        unreachable()
-    }
-}
-
-impl AtJson for PathCursor<Value> {}
-impl AtJson for &Value {}
 
 /// The kind of any other type. The trait takes a reference to the position, so rustc tries it last.
 pub trait AtValue<T> {
@@ -328,7 +306,7 @@ pub trait HasFields<K>: Sized {
 
     /// Returns the fields of the value.
     #[must_use]
-    fn of<'a>(_: Unwrapping<K, Self>) -> &'a Self::Fields {
+    fn of(_: Unwrapping<K, Self>) -> Self::Fields {
         unreachable()
     }
 }

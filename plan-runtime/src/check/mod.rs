@@ -49,8 +49,8 @@ pub use closed::{
     of_outcome, of_presence, of_truth,
 };
 pub use cursor::{
-    AList, AtArray, AtJson, AtList, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasFields,
-    HasOutcomes, HasShape, IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
+    AList, AtArray, AtKind, AtPassed, AtValue, CanBeAbsent, Caught, HasElements, HasFields,
+    HasOutcomes, HasShape, IsTool, PathCursor, Reachable, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use elsewhere::{

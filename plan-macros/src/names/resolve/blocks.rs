@@ -8,7 +8,6 @@ use crate::ast::{Block, BlockTail, Hop, Loop, Role, Step, Value};
 use crate::docs::text_of;
 use quote::ToTokens;
 use syn::Ident;
-use syn::ext::IdentExt;
 
 /// A block around a value, or the plan.
 pub(super) struct OpenBlock {
@@ -61,20 +60,9 @@ impl<'t> Resolver<'_, 't> {
 
     /// Resolves the loop of a step.
     pub(super) fn repeat(&mut self, repeat: &'t Loop, step: &'t Step, collects: bool) {
-        let scope = self.names.scope(&repeat.round);
-        // The value of the round before is unknown if the block does not end with a value of its own.
-        let mut is_broken = matches!(repeat.round.tail, BlockTail::Broken);
-        if let BlockTail::Name(tail) = &repeat.round.tail {
-            let is_missing = self.names.own(scope, tail).is_none();
-            is_broken = is_missing || self.names.is_broken(scope, tail);
-            let is_last = |last: &Ident| tail.unraw() == last.unraw();
-            if is_missing && repeat.last.as_ref().is_some_and(is_last) {
-                self.report.error(tail, outside(&text_of(tail)));
-            }
-        }
         if let Some(last) = &repeat.last {
             let names = vec![(text_of(last), None)];
-            self.frames.enter(Frame::new(names, is_broken));
+            self.frames.enter(Frame::new(names, false));
         }
         self.block(&repeat.round, |resolver| {
             resolver.frames.scope = resolver.names.scope_of_condition(repeat);
@@ -91,9 +79,6 @@ impl<'t> Resolver<'_, 't> {
         self.refuse_own(self.names.source(step), &text_of(&step.name));
         if let Some(last) = &repeat.last {
             self.leave(&syn::parse_quote!(#last));
-        }
-        if is_broken {
-            self.names.facts.broken_loops.insert(repeat, ());
         }
     }
 
