@@ -9,7 +9,7 @@
 pub mod by_hand;
 
 use plan_runtime::run::{RunErrorKind, Timer, TimerFuture};
-use plan_runtime::{Error, Failure, Report, Result, RunError};
+use plan_runtime::{Error, Failure, Report, Result, RunError, Terminal};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -144,13 +144,15 @@ pub fn show<T: Debug>(
     (plan, report): (Result<T, RunError>, Report),
     by_hand: impl Debug,
 ) {
+    let terminal = Terminal::stdout();
     println!("\n== {title}");
-    match plan {
-        Ok(output) => println!("as a plan: {output:?}"),
-        Err(error) => println!("as a plan: {error}"),
-    }
-    println!("by hand:   {by_hand:?}");
-    println!("{report}");
+    let plan = match plan {
+        Ok(output) => format!("as a plan: {output:?}"),
+        Err(error) => format!("as a plan: {error}"),
+    };
+    println!("{}", terminal.text(plan));
+    println!("{}", terminal.text(format!("by hand:   {by_hand:?}")));
+    println!("{}", terminal.report(&report));
 }
 
 /// The result of a workflow, with its calls.
