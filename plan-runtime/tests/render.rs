@@ -55,7 +55,7 @@ error[unknown-step]: there is no step `jon`
 3 |     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:jon.email"}}
   |                                                              ^^^ in step `sent`
   |
-  = help: a step with a similar name exists: `john`
+  = help: did you mean `john`?
 "#,
     );
 }
@@ -81,7 +81,7 @@ error[cycle]: steps wait for one another: `a` → `b` → `a`
 6 |         "name": "$ref:a"
   |                 -------- `b` needs `a`
   |
-  = help: remove one of these references, or use a value that does not depend on the step
+  = help: remove a dependency, or use a value that does not depend on the step
 
 error[duplicate-id]: two steps have the id `c`
  --> plan.json:4:12
@@ -113,13 +113,11 @@ error[no-steps]: the plan has no steps
     rendered(
         "",
         r#"
-error[invalid-json]: the document is not JSON: the end is missing
+error[invalid-json]: the document is empty
  --> plan.json:1:1
   |
 1 |
   | ^
-  |
-  = help: was the document cut off?
 "#,
     );
     rendered(

@@ -33,23 +33,21 @@ const corrections = (finding) => {
     const member = memberAt(text.value, label);
     const [, other] = /; to wait for another step, write `([^`]+)`$/.exec(help ?? "") ?? [];
     if (other && member) return [{ label: "", ...member, value: other }];
-    if (member && /^the members of an? /.test(help ?? "")) return [{ label: "Remove the member", ...member.whole, value: "" }];
+    if (member && /^(the members of an? |remove `)/.test(help ?? "")) return [{ label: "Remove the member", ...member.whole, value: "" }];
   }
   const value = proposed(finding);
   if (value !== null) return [{ label: "", start: label.start, end: label.end, value }];
-  const [, condition, other] = /^call the tool only if the value is present: `("if": .*)`, or use another field: `([^`]+)` is always present$/s.exec(help ?? "") ?? [];
+  const [, condition] = /^call the tool only if the value is present: `("if": .*)`$/s.exec(help ?? "") ?? [];
   const step = label && scan(text.value).steps.find(({ start, end }) => start <= label.start && label.end <= end);
-  if (!other || !step) return [];
-  const isQuoted = /^"[^]*"$/.test(text.value.slice(label.start, label.end));
-  const all = [{ label: `Use ${other}`, start: label.start, end: label.end, value: isQuoted ? JSON.stringify(other) : other }];
+  if (!condition || !step) return [];
   try {
     const { tool, arguments: given, ...rest } = JSON.parse(text.value.slice(step.start, step.end + 1));
     const value = JSON.stringify({ ...rest, ...JSON.parse(`{${condition}}`) }, null, 1).replaceAll(/\n\s*/g, " ");
-    if (tool && given) all.push({ label: "Call the tool only if the value is present", start: step.start, end: step.end + 1, value });
+    return tool && given ? [{ label: "Call the tool only if the value is present", start: step.start, end: step.end + 1, value }] : [];
   } catch {
     // The text is not JSON yet.
+    return [];
   }
-  return all;
 };
 // The member of an object whose name is marked, with the comma beside the whole member, or `null` if the text is no JSON there.
 const memberAt = (value, { start, end }) => {
@@ -74,7 +72,7 @@ const proposed = ({ help, labels: [label] }) => {
   if (help === "remove the comma") return "";
   const literal = /^write (?:it as [^`]*:|the reference as) `([^`]+)`(?:$|; to keep the text, )/.exec(help)?.[1];
   if (literal?.startsWith('"')) return literal;
-  const name = literal ?? /^(?:did you mean|an? \w+ with a similar name exists:|its only argument is) `([^`]+)`(?:\?|$)/.exec(help)?.[1];
+  const name = literal ?? /^(?:did you mean|its only argument is) `([^`]+)`(?:\?|$)/.exec(help)?.[1];
   if (!name) return null;
   return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
 };
@@ -105,7 +103,7 @@ export const listFindings = (dialect, why, failed, any) => {
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
       finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
-      corrections(finding).map(({ label }, nth, { length }) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label && (length > 1 || !label.startsWith("Use ")) ? label : "Apply the correction")));
+      corrections(finding).map(({ label }, nth) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label || "Apply the correction")));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));

@@ -47,14 +47,20 @@ impl Invalid {
     /// Returns a finding in the document that contains this part. `general` is the help for an error without one of its
     /// own.
     pub(super) fn note(self, source: &Source<'_>, text: &str, general: Option<&str>) -> Note {
-        let whole = if source.is_document() {
-            "document"
+        let (whole, ends) = if source.is_document() {
+            ("document", "was the document cut off?")
         } else {
-            "string"
+            ("string `arguments`", "add the missing brackets")
         };
-        let message = format!("the {whole} is not JSON: {}", self.message);
+        let is_empty = text.trim().is_empty();
+        let ends = (self.at.is_empty() && !is_empty).then_some(ends);
+        let message = if is_empty {
+            format!("the {whole} is empty")
+        } else {
+            format!("the {whole} is not JSON: {}", self.message)
+        };
         Note::error(Code::InvalidJson, source.place(&text[self.at]), message)
-            .help(self.help.or(general).map(str::to_owned))
+            .help(ends.or(self.help).or(general).map(str::to_owned))
     }
 }
 
@@ -258,7 +264,7 @@ impl Scanner<'_> {
 
     fn ends(&self) -> Invalid {
         let end = self.text.trim_end().len();
-        Invalid::new(end..end, "the end is missing").help("was the document cut off?")
+        Invalid::new(end..end, "the end is missing")
     }
 
     /// Returns the error for a token other than the expected one.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// let reader = Reader::new().limits(DocumentLimits::DEFAULT.steps(2));
 /// let step = r#"{"id": "a", "tool": "t", "arguments": {}}"#;
 /// let findings = reader.read(&format!(r#"{{"steps": [{step}, {step}, {step}]}}"#)).unwrap_err();
-/// assert_eq!(findings[0].message, "the plan has 3 steps, and at most 2 are read");
+/// assert_eq!(findings[0].message, "the plan has 3 steps, but the limit is 2");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

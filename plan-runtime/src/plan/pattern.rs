@@ -304,18 +304,22 @@ pub(crate) fn pattern_mistake(
     let shown = short(pattern);
     if in_if && of_data.is_some() {
         return Some((
-            format!(
-                "the pattern `{shown}` matches every value in Rust, but a plan treats null as no match"
-            ),
-            format!("a branch for values other than null has the pattern `Some({shown})`"),
+            format!("an `if` cannot have the pattern `{shown}`"),
+            format!("write `Some({shown})`, which matches every value except null"),
         ));
     }
-    let help = if in_if {
-        "over data, a pattern is `Some(…)`, `Ok(…)` or `Err(…)` with a name, `_`, or a tuple of them in it"
+    let (owner, help) = if in_if {
+        (
+            "an `if`",
+            "write `Some(x)`, `Ok(x)` or `Err(x)`, where `x` is a name, `_`, or a tuple of names",
+        )
     } else {
-        "over data, a pattern is a name, `_`, or a tuple of them"
+        (
+            "a `for`",
+            "write a name, `_`, or a tuple of names: `(k, v)`",
+        )
     };
-    let message = format!("the run cannot compare the pattern `{shown}` with a value");
+    let message = format!("{owner} cannot have the pattern `{shown}`");
     Some((message, help.to_owned()))
 }
 

@@ -166,8 +166,8 @@ impl<'p> RoleSearch<'p> {
             return;
         };
         let message = format!("waits for `{id}`, but an always step runs after `{id}` anyway");
-        let help = "remove the step from `after`, which may list only always steps";
-        self.note(place, RolePlace::After(after), message, help);
+        let help = format!("remove the dependency on `{id}`");
+        self.note(place, RolePlace::After(after), message, &help);
     }
 
     /// Checks a reference of a step that is not an undo step.
@@ -177,17 +177,25 @@ impl<'p> RoleSearch<'p> {
             return;
         };
         let is_always = by.is_some_and(|by| self.plan.steps[by].role == Role::Always);
+        let id = &step.id;
+        let waits = matches!(place, RolePlace::After(_));
+        let verb = if waits { "waits for" } else { "refers to" };
         let (message, help) = match step.role {
             Role::Undo(undone) => (
-                format!("refers to the undo step `{}`, which may never run", step.id),
-                format!("refer to `{}`", self.name(undone)),
+                format!("{verb} the undo step `{id}`, which may never run"),
+                match by {
+                    Some(by) if by == undone => "remove the reference".to_owned(),
+                    _ => format!("refer to `{}`", self.name(undone)),
+                },
             ),
             Role::Always if !is_always => (
-                format!("refers to `{}`, which runs later", step.id),
-                format!("only always steps can refer to `{}`", step.id),
+                format!("{verb} `{id}`, which runs later"),
+                format!("only always steps can refer to `{id}`"),
             ),
             Role::Always | Role::Work => return,
         };
+        let remove = || format!("remove the dependency on `{id}`");
+        let help = waits.then(remove).unwrap_or(help);
         self.found.push(RoleMistake {
             step: by,
             message,
@@ -229,8 +237,8 @@ impl<'p> RoleSearch<'p> {
             let message =
                 "waits for other steps, but undo steps run in the reverse order of the steps that they undo"
                     .to_owned();
-            let help = format!("let `{id}` wait for these steps");
-            self.note(place, RolePlace::After(first), message, &help);
+            let help = "remove the dependencies";
+            self.note(place, RolePlace::After(first), message, help);
         }
         for source in step.reads() {
             let Source::Step(read) = source else { continue };

@@ -98,7 +98,7 @@ fn what_fails_in_each_run_is_an_error() {
         &string,
         &json!({"path": [{"token": "0", "absent": "end"}], "else": "d"}),
         &string,
-        "error[list-or-element]: the output of `make` is a string, which has no element [0]; did you mean `made`?",
+        "error[list-or-element]: the output of `make` is a string, which has no element [0]; did you mean `{\"reference\": {\"step\": \"made\", \"pointer\": \"\"}}`?",
     );
     found(
         &json!({"type": "array", "items": string}),
@@ -111,7 +111,7 @@ fn what_fails_in_each_run_is_an_error() {
         &json!({"path": [{"token": "totl", "absent": "end"}]}),
         &string,
         "error[maybe-absent]: argument `x` is required, but `made.pointer(\"/totl\")` has no value: \
-         the output of `make` has no field `totl`; did you mean `made.total`?",
+         the output of `make` has no field `totl`; did you mean `{\"reference\": {\"step\": \"made\", \"pointer\": \"/total\"}}`?",
     );
     found(
         &json!({"type": "null"}),
@@ -131,7 +131,7 @@ fn what_fails_in_each_run_is_an_error() {
 #[test]
 fn what_can_do_without_is_a_warning() {
     let integer = json!({"type": "integer"});
-    let warning = "warning[unknown-field]: the output of `make` has no field `totl`; did you mean `made.total`?";
+    let warning = "warning[unknown-field]: the output of `make` has no field `totl`; did you mean `{\"reference\": {\"step\": \"made\", \"pointer\": \"/total\"}}`?";
     for (absent, takes) in [
         (json!({"default": 7}), &integer),
         (json!("null"), &json!({"type": ["integer", "null"]})),

@@ -343,7 +343,7 @@ fn a_step_with_a_similar_name() {
         assert!(help.starts_with("did you mean `{{mail.result"), "{help}");
         // The whole output is not a string.
         if text != "{{mai}}" {
-            corrected(&action_plan, Code::MalformedReference);
+            corrected(&action_plan, Code::UnknownStep);
         }
     }
 }
@@ -417,7 +417,7 @@ fn conditions_that_are_text_or_no_branch() {
         let help = error.help.as_deref().unwrap_or_default();
         assert_eq!(
             help,
-            r#"a condition is a reference, or a test such as `{"compare": [a, ">", b]}`"#
+            r#"a condition is a reference, or a test such as `{"compare": […, ">", …]}`"#
         );
     }
 }
@@ -540,7 +540,7 @@ fn a_tail_that_means_a_step_around_its_block() {
         .unwrap_err();
     assert_eq!(
         found[0].message,
-        "step[1] is this `tail` itself: the block has one step before it, step[0]"
+        "step[1] is this `tail` itself, which has one step before it, step[0]"
     );
     let help = found[0].help.clone().unwrap();
     let inputs = help

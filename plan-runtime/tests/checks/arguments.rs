@@ -8,7 +8,7 @@ fn what_a_step_gives_whose_call_cannot_be_read() {
     for (wrong, message) in [
         (
             r#""tool": 2.5, "arguments": {"query": "x"}"#,
-            "the tool of a step is `2.5`, but must be a string",
+            "`tool` is `2.5`, but must be a string",
         ),
         (r#""arguments": {"query": "x"}"#, "the step names no `tool`"),
         (

@@ -145,17 +145,6 @@ fn a_call_only_if_a_value_is_there() {
             let output = form.runs(quoted(&help, "\"if\""));
             let text = output.to_string();
             assert!(!text.contains("m-1"), "{text}");
-            let other = match form.dialect {
-                // As people read it.
-                Dialect::PlanJson => "`mail.from`".to_owned(),
-                _ => format!("`{}`", (form.reference)("from").trim_matches('"')),
-            };
-            assert!(
-                help.ends_with(&format!(
-                    ", or use another field: {other} is always present"
-                )),
-                "{help}"
-            );
             assert!(
                 form.runs(&(form.call)(&(form.reference)("from")))
                     .to_string()
@@ -207,7 +196,7 @@ fn a_condition_on_what_may_be_absent() {
         assert!(!form.runs(&then(is_there)).to_string().contains("m-1"));
         let size = (form.reference)("size");
         let help = form.help(&then(&size), Code::WrongType);
-        let compared = quoted(&help, r#"{"compare""#).replace("b]", "3]");
+        let compared = quoted(&help, r#"{"compare""#).replace("…]", "3]");
         assert!(form.runs(&then(&compared)).to_string().contains("m-1"));
     }
 }

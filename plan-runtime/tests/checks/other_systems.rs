@@ -69,7 +69,7 @@ fn a_condition_as_text() {
     let help = findings[0].help.as_deref().unwrap_or_default();
     assert_eq!(
         help,
-        r#"a condition is a test, such as `{"compare": [a, ">", b]}`"#
+        r#"a condition is a test, such as `{"compare": […, ">", …]}`"#
     );
     let right = r#"{"compare": ["$ref:a.size", ">", 3]}"#;
     assert_eq!(read(&condition(right)).to_string(), "");

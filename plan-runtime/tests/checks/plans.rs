@@ -195,7 +195,7 @@ error[maybe-absent]: argument `to` is required, but `maybe.id` may have no value
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`
-   = help: did you mean `people[0].id`?
+   = help: did you mean `{\"reference\": {\"step\": \"people\", \"pointer\": \"/0/id\"}}`?
 
 error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
   --> 12:12 in step `sent`
@@ -203,7 +203,7 @@ error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` i
 
 error[unknown-field]: the output of `send` has no field `state`
   --> 13:24
-   = help: did you mean `sent.status`?
+   = help: did you mean `{\"reference\": {\"step\": \"sent\", \"pointer\": \"/status\"}}`?
 ");
 }
 

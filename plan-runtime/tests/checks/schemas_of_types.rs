@@ -94,7 +94,7 @@ error[unknown-field]: `[0]` in the output of `fetch` has no field `thread_id`
 
 error[maybe-absent]: argument `to` is required, but `$ref:mail.0.from.email` may have no value: `[0].from.email` may be missing
   --> 3:91 in step `sent`
-   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:mail.0.from.email\", \"then\": {\"tool\": \"reply\", \"arguments\": {\"thread_id\": \"$ref:mail.0.thread_id\", \"to\": \"$ref:x\", \"subject\": \"$ref:mail.0.labels\"}}}]`, or use another field: `$ref:mail.0.from.name` is always present
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:mail.0.from.email\", \"then\": {\"tool\": \"reply\", \"arguments\": {\"thread_id\": \"$ref:mail.0.thread_id\", \"to\": \"$ref:x\", \"subject\": \"$ref:mail.0.labels\"}}}]`
 
 error[list-or-element]: argument `subject` must be a string or null, but `$ref:mail.0.labels` is a list of strings
   --> 3:128 in step `sent`

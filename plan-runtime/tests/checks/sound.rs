@@ -226,7 +226,6 @@ fn helps_about_references_with_defaults() {
 #[test]
 fn each_dialect_shows_the_narrowing() {
     for (tool, field, code) in [
-        ("strings", "holes", Code::MaybeAbsent),
         ("string", "cc", Code::MaybeAbsent),
         ("mail", "mail", Code::MaybeAbsent),
         ("mail", "mails", Code::MaybeAbsent),

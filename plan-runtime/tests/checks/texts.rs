@@ -25,17 +25,17 @@ fn a_value_in_a_text_is_there() {
         (
             Dialect::Blueprint,
             "${step[0].data.email}",
-            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "${step[0].data.email}", "then": {…}}]`, where the text has `${x.data}`, or use another field: `${step[0].data.id}` is always present"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "${step[0].data.email}", "then": {…}}]`, where the text has `${x.data}`"#,
         ),
         (
             Dialect::ActionPlan,
             "{{first.result.email}}",
-            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "{{first.result.email}}", "then": {…}}]`, where the text has `{{x.result}}`, or use another field: `{{first.result.id}}` is always present"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "{{first.result.email}}", "then": {…}}]`, where the text has `{{x.result}}`"#,
         ),
         (
             Dialect::PlanJson,
             "first.email",
-            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": {"reference": {"step": "first", "pointer": "/email"}}, "then": {…}}]`, where the text has `{"reference": {"local": 0, "pointer": ""}}`, or use another field: `first.id` is always present"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": {"reference": {"step": "first", "pointer": "/email"}}, "then": {…}}]`, where the text has `{"reference": {"local": 0, "pointer": ""}}`"#,
         ),
     ] {
         let text = greeting(dialect, &["email"]).unwrap();

@@ -209,7 +209,6 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::ToolPlan,
             [
                 "did you mean `$ref:hit.from.name`?",
-                "`$ref:hit.from.name` is always present",
                 r#""value": "$ref:hit.from.email", "then": {"tool": "send", "arguments": {"subject": "$ref:x", "to": "#,
             ],
         ),
@@ -217,7 +216,6 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::Blueprint,
             [
                 "did you mean `${hit.data.from.name}`?",
-                "`${hit.data.from.name}` is always present",
                 r#""value": "${hit.data.from.email}", "then": {"tool": "send", "params": {"subject": "${x.data}", "to": "#,
             ],
         ),
@@ -225,15 +223,13 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::ActionPlan,
             [
                 "did you mean `{{hit.result.from.name}}`?",
-                "`{{hit.result.from.name}}` is always present",
                 r#""value": "{{hit.result.from.email}}", "then": {"tool": "send", "arguments": {"subject": "{{x.result}}", "to": "#,
             ],
         ),
         (
             Dialect::PlanJson,
             [
-                "did you mean `hit.from.name`?",
-                "`hit.from.name` is always present",
+                r#"did you mean `{"reference": {"local": 0, "pointer": "/from/name"}}`?"#,
                 r#""value": {"reference": {"local": 0, "pointer": "/from/email"}}, "then": {"tool": {"name": "send"}, "arguments": {"object": {"subject": {"reference": {"local": 1, "pointer": ""}}, "to": "#,
             ],
         ),
@@ -255,10 +251,7 @@ fn help_is_in_the_words_of_the_dialect() {
                 .unwrap()
         });
         assert_eq!(unknown, expected[0], "{findings}");
-        assert!(
-            absent.contains(expected[1]) && absent.contains(expected[2]),
-            "{findings}"
-        );
+        assert!(absent.contains(expected[1]), "{findings}");
     }
 }
 
@@ -542,7 +535,7 @@ fn lists_that_are_other_values() {
             "refer to a list, or write one: `[\"abc\"]`",
         ),
         ("true", "true", "refer to a list, or write one: `[true]`"),
-        ("null", "null", "refer to a list, or write one: `[a, b]`"),
+        ("null", "null", "refer to a list, or write one: `[…]`"),
     ] {
         assert_eq!(
             found(&each(list)).to_string(),

@@ -441,11 +441,11 @@ fn patterns_that_are_compared_with_data() {
     let data = || reference(Source::Step(0));
     refused(
         &binds("Some(5)", data()),
-        "step `b` says something else than a run does: the run cannot compare the pattern `Some(5)` with a value",
+        "step `b` says something else than a run does: an `if` cannot have the pattern `Some(5)`",
     );
     refused(
         &binds("y", data()),
-        "step `b` says something else than a run does: the pattern `y` matches every value in Rust, but a plan treats null as no match",
+        "step `b` says something else than a run does: an `if` cannot have the pattern `y`",
     );
     let mut plan = looping(data(), Template::Null);
     let Body::For(each) = &mut plan.steps[1].body else {
@@ -454,7 +454,7 @@ fn patterns_that_are_compared_with_data() {
     each.pattern = "Some(y)".into();
     refused(
         &plan,
-        "step `b` says something else than a run does: the run cannot compare the pattern `Some(y)` with a value",
+        "step `b` says something else than a run does: a `for` cannot have the pattern `Some(y)`",
     );
     // A computed value is matched by its own code.
     let computed = Computed::new("a", [Source::Step(0)]);

@@ -58,9 +58,9 @@ fn what_is_wrong_is_said_to_serde() {
     let said = |places: [&str; 2]| {
         format!(
             "2 errors: \
-             step `sent`: there is no step `inbx` at {} (a step with a similar name exists: `inbox`); \
+             step `sent`: there is no step `inbx` at {} (did you mean `inbox`?); \
              step `sent`: step `sent` waits for itself at {} \
-             (remove one of these references, or use a value that does not depend on the step)",
+             (remove a dependency, or use a value that does not depend on the step)",
             places[0], places[1]
         )
     };

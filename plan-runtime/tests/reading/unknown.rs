@@ -288,6 +288,46 @@ fn a_misspelled_member_is_an_error() {
     assert!(count > 1_000, "{count}");
 }
 
+/// A member is read under its own name, so that nothing else is missing.
+#[test]
+fn a_name_without_a_letter_has_one_finding() {
+    let (mut count, mut wrong) = (0, String::new());
+    for (dialect, document) in documents() {
+        let mut all = Vec::new();
+        objects(dialect, &document, "", &mut all);
+        let mut seen = BTreeSet::new();
+        for at in all {
+            let members = document.pointer(&at).unwrap().as_object().unwrap();
+            if !seen.insert(members.keys().collect::<Vec<_>>()) {
+                continue;
+            }
+            for (name, letter) in members
+                .keys()
+                .flat_map(|it| (0..it.len()).map(move |at| (it, at)))
+            {
+                let mut short = name.clone();
+                short.remove(letter);
+                // A name of one letter is similar to no name.
+                if short.len() < 2 || members.contains_key(&short) {
+                    continue;
+                }
+                count += 1;
+                let mut document = document.clone();
+                let members = object(&mut document, &at);
+                let value = members.remove(name).unwrap();
+                members.insert(short.clone(), value);
+                let (unknown, others) = found(dialect, Profile::Strict, &document, &short);
+                let help: Vec<_> = unknown.iter().filter_map(|it| it.help.as_deref()).collect();
+                if help != [format!("did you mean `{name}`?")] || !others.is_empty() {
+                    wrong += &format!("`{short}` at {at} in {dialect:?}: {help:?} {others:?}\n");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count > 500, "{count}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -11,22 +11,11 @@ await test("the server, one click for a finding, and its tools", () => served(as
     await press(page, "Apply the correction", "#findings");
     await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
   }
-  // A finding with two corrections has a button for each. The graph shows the step with the error.
+  // The graph shows the step with the error.
   await says(page, "#findings", "maybe-absent");
   assert.deepEqual(await page.$$eval("#picture .node.wrong", (all) => all.map((it) => it.dataset.path)), ["copy"]);
   await show(page, "server-draft-light");
   assert.deepEqual(await axe(page), []);
-  const mended = async (label, count) => {
-    await press(page, label, "#findings");
-    await wait(page, () => !document.querySelector("#picture .node.wrong"));
-    await drawn(page, count);
-  };
-  await mended("Use {{latest.result.from}}", 4);
-  await page.focus("#text");
-  await page.keyboard.down("Control");
-  await page.keyboard.press("z");
-  await page.keyboard.up("Control");
-  await says(page, "#findings", "maybe-absent");
   await press(page, "Call the tool only if the value is present", "#findings");
   await wait(page, () => !document.querySelector("#findings")?.textContent.includes("maybe-absent"));
   assert.equal(await page.$$eval("#tools .tool", (all) => all.length), 14);

@@ -186,7 +186,9 @@ impl<'a> CheckedValue<'a> {
             Key::Flattened | Key::Inner => None,
         });
         let members = members.into_iter().flatten();
-        entries.chain(members.map(|(name, value)| (name.as_str(), Self::Json(value))))
+        let members = members.map(|(name, value)| (name.as_str(), Self::Json(value)));
+        // The chain takes a kilobyte of the stack at each depth of a value.
+        entries.chain(members).collect::<Vec<_>>().into_iter()
     }
 
     /// Returns the value if the value is a literal scalar.

@@ -87,6 +87,13 @@ impl KnownReference<'_, '_> {
         self.object(path)
     }
 
+    /// Returns a reference with another path for a message.
+    pub(super) fn shown(&self, path: &[Segment]) -> String {
+        let style = self.style();
+        let object = || self.object(path).filter(|_| !style.is_string());
+        object().unwrap_or_else(|| style.write(path))
+    }
+
     /// Returns the list of an element.
     pub(super) fn list_around(&self) -> Option<String> {
         let (last, segments) = self.reference.path.split_last()?;
@@ -96,7 +103,7 @@ impl KnownReference<'_, '_> {
         let found = self.follow(segments).ok()?;
         let is_element =
             matches!(last.selector, Selector::Index(_)) && found.ty.types() == Types::LIST;
-        let list = self.style().write(segments);
+        let list = self.shown(segments);
         is_element.then(|| format!("did you mean the whole list, `{list}`?"))
     }
 
@@ -139,7 +146,7 @@ impl KnownReference<'_, '_> {
     }
 
     /// Returns the help for a text with a value that may be missing.
-    pub(super) fn instead_in_text(&self, found: &Type<'_>) -> String {
+    pub(super) fn instead_in_text(&self) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there());
         let (name, variable, value) = self.asked(&(0..0));
@@ -147,10 +154,6 @@ impl KnownReference<'_, '_> {
         ways.push(format!(
             r#"write the text only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
         ));
-        let kinds = found.types().without(Types::NULL);
-        if kinds != Types::ALL.without(Types::NULL) {
-            ways.extend(self.other_field(&Type::plain(kinds)));
-        }
         ways.join(", or ")
     }
 
@@ -204,26 +207,7 @@ impl KnownReference<'_, '_> {
         let [name, _] = self.known.new_variables(around);
         let value = self.as_json();
         let variable = self.known.rules.variable(self.known.depth(), &name);
-        (name, variable, value.unwrap_or_else(|| "a".to_owned()))
-    }
-
-    /// Returns the suggestion of another field of the object, which is never missing.
-    fn other_field(&self, takes: &Type<'_>) -> Option<String> {
-        let mut path = self.reference.path.to_vec();
-        let own = path.pop()?.selector;
-        if !matches!(own, Selector::Key(_)) {
-            return None;
-        }
-        let found = self.follow(&path).ok()?;
-        let parent = Some(found.ty).filter(|_| found.absent.is_none())?;
-        let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
-        let fitting = fields(&parent, takes, self.known.work, &|name| {
-            let is_other = own != Selector::Key(name.to_owned());
-            is_other && parent.forms().iter().all(|form| sure(form, name))
-        });
-        path.push(Segment::new(Selector::Key((*fitting.first()?).to_owned())));
-        let other = self.style().write(&path);
-        Some(format!("use another field: `{other}` is always present"))
+        (name, variable, value.unwrap_or_else(|| "…".to_owned()))
     }
 }
 
@@ -231,29 +215,6 @@ impl KnownReference<'_, '_> {
 pub(super) fn leads_to(given: &Type<'_>, takes: &Type<'_>, work: &Work) -> bool {
     let found = given.mismatch(takes, true, work);
     found.is_ok_and(|found| found.is_none_or(|it| it.is_unknown()))
-}
-
-/// Returns the fields of an object that fit a type.
-fn fields<'a>(
-    given: &Type<'a>,
-    takes: &Type<'_>,
-    work: &Work,
-    allows: &dyn Fn(&str) -> bool,
-) -> Vec<&'a str> {
-    let names = given.forms().iter().flat_map(Form::names);
-    let fits = |name: &&str| {
-        let field = allows(name).then(|| given.property(name)).flatten();
-        field.is_some_and(|ty| {
-            ty.types() != Types::ALL
-                && !ty.types().overlaps(Types::NULL)
-                && leads_to(&ty, takes, work)
-        })
-    };
-    names
-        .take(MOST_TRIED)
-        .filter(fits)
-        .take(MOST_NAMED)
-        .collect()
 }
 
 /// Returns a part of the document with another value in it. The part may be inside of a string.
@@ -289,7 +250,6 @@ impl Passed<'_> {
         ways.push(format!(
             r#"call the tool only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
-        ways.extend(read.other_field(self.takes));
         ways.join(", or ")
     }
 
@@ -320,15 +280,20 @@ impl Passed<'_> {
     /// Returns the suggestion of a field in place of its object.
     pub(super) fn fitting_field(&self) -> Option<String> {
         let (reference, given) = (self.read.reference, &self.given.ty);
-        let maybe = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Maybe;
-        let fields = fields(given, self.takes, self.call.work, &|name| {
-            !given.forms().iter().any(|form| maybe(form, name))
-        });
-        let style = self.read.style();
-        let written = fields.iter().map(|name| {
+        let is_sure = |name: &str| {
+            let mut forms = given.forms().iter();
+            forms.all(|form| form.presence(name) != Presence::Maybe)
+        };
+        let fits = |ty: Type<'_>| {
+            let is_typed = ty.types() != Types::ALL && !ty.types().overlaps(Types::NULL);
+            is_typed && leads_to(&ty, self.takes, self.call.work)
+        };
+        let names = given.forms().iter().flat_map(Form::names).take(MOST_TRIED);
+        let fields = names.filter(|name| is_sure(name) && given.property(name).is_some_and(fits));
+        let written = fields.take(MOST_NAMED).map(|name| {
             let mut path = reference.path.to_vec();
-            path.push(Segment::new(Selector::Key((*name).to_owned())));
-            format!("`{}`", style.write(&path))
+            path.push(Segment::new(Selector::Key(name.to_owned())));
+            format!("`{}`", self.read.shown(&path))
         });
         match &written.collect::<Vec<_>>()[..] {
             [] => None,

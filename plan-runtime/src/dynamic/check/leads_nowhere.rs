@@ -200,13 +200,12 @@ impl<'r> KnownReference<'_, 'r> {
 
     /// Returns the suggestion for a reference that leads nowhere.
     fn way_out(&self, lost: &Unresolved<'_>) -> Option<String> {
-        let style = self.style();
         let path = &self.reference.path;
         let follow = |segments: &[Segment]| {
             let found = self.follow(segments).ok();
             found.filter(|found| found.lost.is_none())
         };
-        let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
+        let meant = |fixed: &[Segment]| format!("did you mean `{}`?", self.shown(fixed));
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
         let mut fixed = path.to_vec();
         if let Selector::Key(wrong) = &path[lost.segment].selector {
@@ -255,7 +254,7 @@ impl<'r> KnownReference<'_, 'r> {
             }
             (_, UnresolvedReason::List) => {
                 fixed.insert(lost.segment, Segment::new(Selector::Index(0)));
-                follow(&fixed).map(|_| first_element(&style, &fixed))
+                follow(&fixed).map(|_| first_element(self, &fixed))
             }
             (_, UnresolvedReason::NoList) => {
                 fixed.remove(lost.segment);

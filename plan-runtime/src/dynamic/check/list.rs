@@ -73,7 +73,7 @@ impl Checker<'_, '_> {
         );
         let note = Note::error(Code::WrongType, self.known.place(at), message);
         let help = match template {
-            Template::Null => "refer to a list, or write one: `[a, b]`".to_owned(),
+            Template::Null => "refer to a list, or write one: `[…]`".to_owned(),
             _ => format!(
                 "refer to a list, or write one: `[{}]`",
                 Cut(template, SHORT)

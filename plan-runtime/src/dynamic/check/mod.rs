@@ -437,7 +437,7 @@ impl<'a> Checker<'a, '_> {
         let looks = self.known.work.may_compare(names().len());
         let meant = looks.then(|| similar(&tool.name, names())).flatten();
         let help = match meant {
-            Some(meant) => Some(format!("a tool with a similar name exists: `{meant}`")),
+            Some(meant) => Some(format!("did you mean `{meant}`?")),
             None if (1..=MOST_NAMES).contains(&names().len()) => {
                 Some(format!("the tools are {}", quoted(names())))
             }

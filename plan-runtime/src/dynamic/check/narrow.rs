@@ -30,7 +30,7 @@ impl Passed<'_> {
                 Reason::Kind {
                     given: Types::NULL, ..
                 },
-            ) => Some(self.each_that_is_there()),
+            ) => self.read.always_in_list(),
             ("", Reason::Missing { always: false, .. }) => self.with_members(),
             _ => None,
         }
@@ -63,23 +63,6 @@ impl Passed<'_> {
         Some(format!(
             "call the tool only with a value that fits: `\"if\": [{branches}]`"
         ))
-    }
-
-    /// Returns the help with a call for each element that is not null.
-    fn each_that_is_there(&self) -> String {
-        let known = self.read.known;
-        let mut ways: Vec<String> = self.read.always_in_list().into_iter().collect();
-        if let Some(list) = self.read.as_json() {
-            let names = known.new_variables(&self.call.arguments);
-            let element = known.rules.variable(known.depth(), &names[0]);
-            let there = known.rules.variable(known.depth() + 1, &names[1]);
-            let call = self.call_with(&format!("[{there}]"));
-            let [one, other] = names;
-            ways.push(format!(
-                r#"call the tool for each element that is not null: `"for": {{"pattern": "{one}", "list": {list}, "body": {{"if": [{{"pattern": "Some({other})", "value": {element}, "then": {{{call}}}}}]}}}}`"#
-            ));
-        }
-        ways.join(", or ")
     }
 
     /// Returns the help with a call that runs only if the optional members are present.

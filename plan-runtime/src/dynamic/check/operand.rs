@@ -117,7 +117,7 @@ pub(super) fn operand<'a>(
         literal: value.scalar(),
         null: None,
         words: value.words(),
-        shown: "a".to_owned(),
+        shown: "…".to_owned(),
         breaks: None,
         unstated: None,
         place: known.place(at),

@@ -94,7 +94,7 @@ impl<'a> Outputs<'a, '_> {
                 reader: steps[index].role,
                 ..self
             };
-            let given = known.of_step(&steps[index]);
+            let given = known.of_step(index, &steps[index]);
             computed.insert(index, given);
         }
         computed
@@ -299,7 +299,7 @@ impl<'a> Outputs<'a, '_> {
             Source::Step(index) if self.is_broken_step(index) => None,
             Source::Step(index) => match self.plan.steps.get(index) {
                 Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),
-                step => step.map(|step| self.of_step(step)),
+                step => step.map(|step| self.of_step(index, step)),
             },
             Source::Input(index) if self.block.is_some() => {
                 let read = self.block.and_then(|reads| reads.get(index));
@@ -317,41 +317,49 @@ impl<'a> Outputs<'a, '_> {
         .unwrap_or_else(Given::trusted)
     }
 
-    fn of_step(&self, step: &'a Step) -> Given<'a> {
+    fn of_step(&self, index: usize, step: &'a Step) -> Given<'a> {
         let policy = &step.policy;
         let mut given = self.of_body(&step.body, policy);
-        let id = short(&step.id);
+        let id = (self.rules.step)(index, &step.id);
         if policy.catch == Catch::Whole {
             return given.caught(self.work);
         }
         if let Some(fallback) = &policy.fallback {
-            self.fall_back(&mut given, fallback, &format!("step `{id}` fails"));
+            let replacement = Replacement {
+                value: serde_json::Value::Null,
+                lists: 0,
+                when: format!("{id} fails"),
+                place: self.last_template(index, step),
+            };
+            self.fall_back(&mut given, fallback, &replacement);
         }
         if policy.optional == Optional::Whole && policy.fallback.is_none() {
-            given.nullable(format!(
-                "step `{id}` is optional: if it fails, its output is null"
-            ));
+            given.nullable(format!("the optional {id} may fail"));
         }
         if matches!(step.body, Body::If(_)) && given.absent.is_some() {
-            given.absent = Some(format!("if step `{id}` is skipped, its output is null"));
+            given.absent = Some(format!("if {id} is skipped, its output is null"));
         }
         given
     }
 
+    /// Returns the position of the last template of a step, such as the fallback.
+    fn last_template(&self, index: usize, step: &Step) -> Option<Range<usize>> {
+        let templates = &self.spans.templates;
+        let mut next = self.spans.steps.get(index)?.templates();
+        let mut last = next;
+        step.templates(&mut |_, _| (last, next) = (next, templates.after(next)));
+        Some(templates.get(last)?.value.range())
+    }
+
     /// Adds the value that the plan has for a failure.
-    fn fall_back(&self, given: &mut Given<'a>, fallback: &'a Template, when: &str) {
+    fn fall_back(&self, given: &mut Given<'a>, fallback: &'a Template, when: &Replacement) {
         if let Template::Null = fallback {
-            return given.nullable(format!("if {when}, its output is null"));
+            return given.nullable(format!("if {}, its output is null", when.when));
         }
         given.present.clear();
         let mut room = LARGEST_FALLBACK;
         match literal(fallback, &mut room) {
-            Some(value) => given.replaced.push(Replacement {
-                value,
-                lists: 0,
-                when: when.to_owned(),
-                place: None,
-            }),
+            Some(value) => given.replaced.push(when.with(value)),
             None => {
                 let other = self.of_template(fallback).in_value();
                 let ty = std::mem::replace(&mut given.ty, Type::none());

@@ -1,10 +1,10 @@
 //! The check that each value of a reference fits its position.
 
 use super::instead::leads_to;
+use super::outputs::KnownReference;
 use super::replacement::Replacement;
 use super::unresolved::Break;
 use super::value::{Passed, subject, why};
-use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
@@ -273,7 +273,7 @@ impl Passed<'_> {
     /// Returns the code and the help for a reference to a value of another type.
     fn way_out(&self) -> (Code, Option<String>) {
         let (reference, given, takes) = (self.read.reference, &self.given.ty, self.takes);
-        let (style, work) = (self.read.style(), self.call.work);
+        let work = self.call.work;
         let mut path = reference.path.to_vec();
         let kinds = given.types().without(Types::NULL);
         let first = given.first_element();
@@ -288,11 +288,11 @@ impl Passed<'_> {
                 Some(each) => path[each] = first,
                 None => path.push(first),
             }
-            return (Code::ListOrElement, Some(first_element(&style, &path)));
+            return (Code::ListOrElement, Some(first_element(&self.read, &path)));
         }
         let wanted = takes.types().without(Types::NULL);
         if wanted == Types::LIST && leads_to(given, &takes.element(), work) {
-            let listed = if style.is_string() {
+            let listed = if self.read.style().is_string() {
                 let written = short(&reference.text());
                 format!("put the reference in a list: `[\"{written}\"]`")
             } else {
@@ -307,7 +307,7 @@ impl Passed<'_> {
         let help = member.filter(|ty| is_field && leads_to(ty, takes, work));
         let help = help.map(|_| {
             path.push(Segment::new(Selector::Key(field.to_owned())));
-            format!("did you mean `{}`?", style.write(&path))
+            format!("did you mean `{}`?", self.read.shown(&path))
         });
         let scalar = Types::NUMBER.or(Types::BOOL);
         let is_scalar = !kinds.is_empty() && kinds.without(scalar).is_empty();
@@ -325,7 +325,7 @@ pub(super) fn stops(segment: &Segment) -> bool {
     matches!(segment.absent, Absent::End)
 }
 
-pub(super) fn first_element(style: &Style, path: &[Segment]) -> String {
-    let fixed = style.write(path);
+pub(super) fn first_element(read: &KnownReference<'_, '_>, path: &[Segment]) -> String {
+    let fixed = read.shown(path);
     format!("did you mean the first element, `{fixed}`?")
 }

@@ -6,13 +6,20 @@ use super::operand::{Operand, operand};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Type, Types};
-use crate::plan::{Comparison, Question, Template, Test, outcome_of};
+use crate::plan::{Comparison, Question, Source, Template, Test, outcome_of};
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 use serde_json::Value;
 
 /// The kinds of values with an order.
 const ORDERED: [Types; 3] = [Types::NUMBER, Types::STRING, Types::BOOL];
+
+/// Returns the message for an operand of a comparison that may have no value.
+fn no_value(sign: &str, operand: &Operand<'_>, why: &str) -> String {
+    let written = operand.found.as_ref().map(|(it, _)| short(&it.text()));
+    let written = written.unwrap_or_default();
+    format!("`{sign}` needs two values, but `{written}` may have no value: {why}")
+}
 
 /// Returns the kinds of values with a length.
 fn measured() -> Types {
@@ -43,11 +50,11 @@ impl<'a> Checker<'a, '_> {
             let shown = &operand.shown;
             let help = match template {
                 Template::Text(_) | Template::String(_) => {
-                    r#"a condition is a reference, or a test such as `{"compare": [a, ">", b]}`"#
+                    r#"a condition is a reference, or a test such as `{"compare": […, ">", …]}`"#
                         .to_owned()
                 }
                 _ => {
-                    format!(r#"compare the value: `{{"compare": [{shown}, "==", b]}}`"#)
+                    format!(r#"compare the value: `{{"compare": [{shown}, "==", …]}}`"#)
                 }
             };
             self.report(Code::WrongType, at, message, help);
@@ -154,11 +161,9 @@ impl<'a> Checker<'a, '_> {
         let both = kinds(types(&operands[0])).and(kinds(types(&operands[1])));
         if !how.is_order() {
             let mut all = operands.iter().flatten();
-            if let Some((why, shown)) = all.find_map(|it| Some((it.breaks(guards)?, &it.shown))) {
-                let message = format!(
-                    "`{sign}` compares {left} with {right}, one of which may be missing: {why}"
-                );
-                let help = self.ask_first(shown, Some(at));
+            if let Some((why, it)) = all.find_map(|it| Some((it.breaks(guards)?, it))) {
+                let message = no_value(sign, it, why);
+                let help = self.ask_first(&it.shown, Some(at));
                 return self.report(Code::MaybeAbsent, at, message, help);
             }
             if let [Some(left), Some(right)] = &operands
@@ -206,10 +211,9 @@ impl<'a> Checker<'a, '_> {
             return self.report(Code::WrongType, at, message, help);
         }
         let mut absent = all.clone();
-        if let Some((why, shown)) = absent.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
-            let message =
-                format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
-            let help = self.ask_first(shown, Some(at));
+        if let Some((why, it)) = absent.find_map(|it| Some((it.absent(guards)?, it))) {
+            let message = no_value(sign, it, why);
+            let help = self.ask_first(&it.shown, Some(at));
             self.report(Code::MaybeAbsent, at, message, help);
         } else {
             all.for_each(|operand| self.presence(operand, guards));
@@ -271,7 +275,15 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn outcome(&mut self, name: &str, asked: &Operand<'a>, at: usize, guards: &Guards<'a>) {
-        let help = r#"add `"catch": true` to the policy of the step"#;
+        let whole = asked.found.as_ref().map(|(it, _)| *it);
+        let help = match whole.filter(|it| it.path.is_empty()).map(|it| it.source) {
+            Some(source @ Source::Step(index)) => {
+                let id = self.known.plan.name_of(source).unwrap_or_default();
+                let step = (self.known.rules.step)(index, id);
+                format!(r#"add `"catch": true` to the `policy` of {step}"#)
+            }
+            _ => r#"only the output of a step with `"catch": true` is a `Result`"#.to_owned(),
+        };
         let is_object =
             asked.types.overlaps(Types::OBJECT) && asked.beside(Types::OBJECT).is_none();
         if is_object && !asked.may_be_result {
@@ -281,7 +293,7 @@ impl<'a> Checker<'a, '_> {
             );
             return self.report(Code::WrongType, at, message, help);
         }
-        let needs = (Types::OBJECT, "a `Result`", help);
+        let needs = (Types::OBJECT, "a `Result`", &*help);
         self.needs(name, needs, asked, at, guards);
     }
 

@@ -31,7 +31,7 @@ impl<'a> Checker<'a, '_> {
                 "a formatted string needs a value, but `{written}` {has} no value: {absent}"
             );
             let note = Note::error(Code::MaybeAbsent, known.place(at), message)
-                .help(read.instead_in_text(&found.ty))
+                .help(read.instead_in_text())
                 .warn_if(known.profile == Profile::Compat);
             self.add(note);
         }

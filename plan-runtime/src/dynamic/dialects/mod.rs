@@ -305,8 +305,12 @@ impl Rules {
 
     /// Writes a reference to the local value with this number and name.
     pub(crate) fn variable(&self, number: usize, name: &str) -> String {
-        let form = self.form(ReferenceTarget::Local(number, name), &[]);
-        let form = form.unwrap_or_default();
+        self.value(ReferenceTarget::Local(number, name))
+    }
+
+    /// Writes a reference to a whole value.
+    pub(crate) fn value(&self, to: ReferenceTarget<'_>) -> String {
+        let form = self.form(to, &[]).unwrap_or_default();
         if self.wraps() { form } else { quote(&form) }
     }
 }

@@ -82,11 +82,11 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             break;
         }
     }
+    let usual = dialects().find(|dialect| dialect.rules().recognition.usual == Some(node.kind()));
+    let mark = usual.and_then(|usual| usual.rules().mark);
+    let has_mark = mark.is_some_and(|mark| node.slice().contains(&format!("\"{}", mark.open)));
     let own = dialects().find(|dialect| (dialect.rules().recognition.may_lack_calls)(&outline));
-    if let Some(own) = own.filter(|_| is_unsure) {
-        return Some(own);
-    }
-    dialects().find(|dialect| dialect.rules().recognition.usual == Some(node.kind()))
+    own.filter(|_| is_unsure && !has_mark).or(usual)
 }
 
 /// Returns the first call in a step or a body, with its members, up to this depth.

@@ -204,7 +204,7 @@ crate::print::visible_debug! {
     /// assert_eq!(findings.to_string(), "\
     /// error[unknown-step]: there is no step `find_jon`
     ///   --> 3:62 in step `sent`
-    ///    = help: a step with a similar name exists: `find_john`
+    ///    = help: did you mean `find_john`?
     /// ");
     /// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
     /// # Ok::<(), serde_json::Error>(())

@@ -208,6 +208,8 @@ pub(in crate::dynamic) struct Notes {
     more_warnings: usize,
     /// The sum of the weights of all notes.
     weight: usize,
+    /// The parts of the document whose later notes are dropped.
+    pub(in crate::dynamic) skipped: Vec<Range<usize>>,
 }
 
 impl Default for Notes {
@@ -235,10 +237,15 @@ impl Notes {
             more_errors: 0,
             more_warnings: 0,
             weight: 0,
+            skipped: Vec::new(),
         }
     }
 
     pub(in crate::dynamic) fn push(&mut self, note: Note) {
+        let is_in = |part: &Range<usize>| part.start <= note.at.start && note.at.end <= part.end;
+        if self.skipped.iter().any(is_in) {
+            return;
+        }
         self.weight = self.weight.saturating_add(note.weight());
         let is_error = note.severity == Severity::Error;
         let has_room = self.has_room(is_error);

@@ -34,7 +34,7 @@ impl Findings {
     /// 3 |     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:find_jon.email"}}
     ///   |                                                              ^^^^^^^^ in step `sent`
     ///   |
-    ///   = help: a step with a similar name exists: `find_john`
+    ///   = help: did you mean `find_john`?
     /// "#.trim_start());
     /// ```
     pub fn render(&self, origin: &str) -> String {

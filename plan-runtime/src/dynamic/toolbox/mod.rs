@@ -513,7 +513,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// assert_eq!(findings.to_string(), "\
     /// error[unknown-tool]: there is no tool `duoble`
     ///   --> 1:36 in step `twice`
-    ///    = help: a tool with a similar name exists: `double`
+    ///    = help: did you mean `double`?
     /// ");
     ///
     /// let text = plan("double");

@@ -415,7 +415,8 @@ fn a_mistake_is_told_with_its_place() {
         (error(written), "line 2, column 98 of the plan"),
         (error(built), "/steps/0/arguments/object/to/reference/step"),
     ] {
-        let expected = format!("step `a`: there is no step `b` at {place} (the only step is `a`)");
+        let expected =
+            format!("step `a`: there is no step `b` at {place} (the plan has no other steps)");
         assert_eq!(error, expected);
     }
 }

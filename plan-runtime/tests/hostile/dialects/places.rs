@@ -97,7 +97,8 @@ fn add(object: &mut Map<String, Value>, members: Map<String, Value>) {
 fn applied(mut step: Value, at: &str, help: &str, given: &str) -> Option<Value> {
     let codes: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
     let value = object(&mut step, at).remove(given).unwrap();
-    if let Some(owner) = help.strip_prefix("in place of its `tool`, ") {
+    let replaces = help.strip_prefix("in place of its `");
+    if let Some((_, owner)) = replaces.and_then(|it| it.split_once("`, ")) {
         let code = codes.iter().find(|code| code.starts_with('"')).unwrap();
         let mut new = filled(code);
         if owner.starts_with("a step ") {

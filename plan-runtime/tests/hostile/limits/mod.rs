@@ -161,7 +161,7 @@ fn names_have_a_limit() {
         assert!(
             findings[0]
                 .message
-                .ends_with("has 1025 bytes, and at most 1024 are read")
+                .ends_with("has 1025 bytes, but the limit is 1024")
         );
     }
 }

@@ -67,7 +67,7 @@ impl ValueCheck<'_> {
         Note::error(Code::MissingArgument, place, message).help(help)
     }
 
-    /// Returns the note for a name that the schema does not list. Unless the schema is `closed`, the tool may read the member.
+    /// Returns the note for a name that the schema does not list. `names` are the names of the schema, or none if the object has them all. Unless the schema is `closed`, the tool may read the member.
     pub(super) fn unknown(
         &self,
         value: CheckedValue<'_>,
@@ -95,7 +95,7 @@ impl ValueCheck<'_> {
         };
         let help = match (similar, names) {
             (Some(similar), _) => Some(format!("did you mean `{similar}`?")),
-            (None, []) => None,
+            (None, []) => closed.then(|| format!("remove `{name}`")),
             (None, [one]) => Some(format!("its only {what} is `{}`", short(one))),
             (None, all) if all.len() <= MOST_NAMES => {
                 Some(format!("its {what}s are {}", quoted(all.iter().copied())))

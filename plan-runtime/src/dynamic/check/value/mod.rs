@@ -2,6 +2,7 @@
 
 mod merged;
 mod message;
+mod named;
 
 use super::checked_value::{CheckedValue, ValueKind};
 use super::input::Inputs;
@@ -12,7 +13,7 @@ use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
 pub(super) use message::{subject, why};
-use plan_graph::similar;
+use named::Names;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -373,59 +374,27 @@ impl<'t> ValueCheck<'t> {
     ) -> Result<Notes, TooMuchWork> {
         let mut problems = Notes::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
-        let required = form.required();
-        // Only an unknown name needs the list of all names.
-        let mut names = None;
-        self.work.spend(given.len() + required.len())?;
-        let mut meant = HashSet::new();
+        self.work.spend(given.len())?;
+        let mut names = Names::default();
         for (name, value) in item.members() {
             match self.property(form, name)? {
-                Property::Type(ty) => {
-                    if ty.types().is_empty() {
-                        problems.push(self.unknown(value, name, &[], None, true));
-                    } else {
-                        let required = !self.is_left_out(value.key());
-                        let inside = self.at_member(name, || self.problems(value, &ty, required));
-                        problems.append(inside?, None);
-                    }
+                Property::Type(ty) if !ty.types().is_empty() => {
+                    let required = !self.is_left_out(value.key());
+                    let inside = self.at_member(name, || self.problems(value, &ty, required));
+                    problems.append(inside?, None);
                 }
                 Property::Open => {}
-                property @ (Property::Unlisted | Property::Closed) => {
-                    let closed = matches!(property, Property::Closed);
-                    let names: &Vec<&str> = match &names {
-                        Some(names) => names,
-                        None => {
-                            let all = form.names();
-                            self.work.spend(all.len())?;
-                            names.insert(all)
-                        }
-                    };
-                    let similar = if closed && !self.work.may_compare(names.len()) {
-                        None
-                    } else {
-                        // The search for a similar name compares strings.
-                        self.work.spend(8 * names.len().min(MOST_COMPARED))?;
-                        let free = names.iter().copied().filter(|name| !given.contains(name));
-                        similar(name, free)
-                    };
-                    if closed || self.guesses {
-                        // An error is reported once: here, and not as a missing name.
-                        meant.extend(similar);
-                        problems.push(self.unknown(value, name, names, similar, closed));
-                    }
+                property => {
+                    let note = self.unlisted((name, value), &property, &given, form, &mut names);
+                    note?.into_iter().for_each(|note| problems.push(note));
                 }
             }
             if problems.is_full() || (self.quiet && !problems.is_empty()) {
                 return Ok(problems);
             }
         }
-        let missing: Vec<&str> = required
-            .into_iter()
-            .filter(|name| !given.contains(name) && !meant.contains(name))
-            .collect();
-        if !missing.is_empty() && !open {
-            problems.push(self.missing(item, &missing, form));
-        }
+        let note = self.missing_of(item, open, &given, form, &names)?;
+        note.into_iter().for_each(|note| problems.push(note));
         Ok(problems)
     }
 

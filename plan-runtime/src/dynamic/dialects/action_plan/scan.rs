@@ -7,6 +7,7 @@ use crate::dynamic::dialects::references::{
 };
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Segment, Selector};
+use plan_graph::similar;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -72,7 +73,8 @@ fn of_arazzo(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
     let mut all = vec![Segment::new(Selector::Key(name))];
     all.extend(path);
     let meant = meant("steps", &all, known).filter(|_| at == rest.len())?;
-    let scan_error = ScanError::new(0..text.len(), "the reference has a wrong form");
+    let message = format!("`{text}` is not in double braces");
+    let scan_error = ScanError::new(0..text.len(), message);
     Some(scan_error.help(format!("did you mean `{meant}`?")))
 }
 
@@ -116,7 +118,13 @@ fn piece<'t>(
             if is_wrapped(&path, &["result"]) {
                 path.remove(0);
             } else {
-                let message = format!("`{written}` has no `.result` after `{}`", &text[inner..end]);
+                let message = match marked(&id) {
+                    Some(mark) if !known(&id) => format!("`{mark}` is not `{INPUT}`"),
+                    _ if known(&id) || !path.is_empty() => {
+                        format!("`{written}` has no `.result` after `{}`", &text[inner..end])
+                    }
+                    _ => format!("`{written}` is neither a step nor an input"),
+                };
                 let scan_error = ScanError::new(range.clone(), message);
                 let (scan_error, meant) = match meant(&id, &path, known) {
                     Some(meant) => (scan_error, meant),
@@ -152,7 +160,9 @@ fn meant(id: &str, path: &[Segment], known: &dyn Fn(&str) -> bool) -> Option<Str
         _ => None,
     };
     let first = key(path.first()?)?;
-    let is_output = |key: &str| matches!(key, "output" | "outputs" | "result");
+    let is_output = |key: &str| {
+        matches!(key, "output" | "outputs" | "result") || similar(key, ["result"]).is_some()
+    };
     let step = |name: &str, path: &[Segment]| {
         let rest = match path.first().and_then(key) {
             Some(first) if is_output(&first) => &path[1..],
@@ -184,15 +194,15 @@ fn with_result(
 
 /// Returns the input that a name without a value may mean.
 fn input_of(name: &str) -> Option<String> {
-    let start = name.get(..INPUT.len());
-    let is_marked = start.is_some_and(|start| start.eq_ignore_ascii_case(INPUT));
-    let name = if is_marked {
-        &name[INPUT.len()..]
-    } else {
-        name
-    };
+    let name = marked(name).map_or(name, |mark| &name[mark.len()..]);
     (!name.is_empty() && !name.eq_ignore_ascii_case("placeholder"))
         .then(|| format!("{OPEN}{INPUT}{name}{CLOSE}"))
+}
+
+/// Returns the beginning of a name if it is the prefix of input names in another case.
+fn marked(name: &str) -> Option<&str> {
+    let start = name.get(..INPUT.len());
+    start.filter(|start| start.eq_ignore_ascii_case(INPUT))
 }
 
 /// Returns the probable end of a reference that begins with `{{`.

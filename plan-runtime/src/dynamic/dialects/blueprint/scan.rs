@@ -36,8 +36,9 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
                 let rest = &inner[..end];
                 let close = found + mark.len() + end + usize::from(closed);
                 let range = range.start + open.len()..range.start + close;
+                let message = format!("`{}` is not a reference to a step", &text[range.clone()]);
                 scan.scan_errors.push(
-                    ScanError::new(range, "the reference has a wrong form")
+                    ScanError::new(range, message)
                         .help(format!("did you mean `${{step[{rest}}}`?")),
                 );
             }

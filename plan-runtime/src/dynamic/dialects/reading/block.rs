@@ -43,7 +43,7 @@ pub(super) fn repeat(
         let at = it.here.spans.templates.len();
         let again = match members.get(looped::WHILE) {
             Some(again) => it.rules.syntax.test(it, again, 0),
-            None => it.missing(node, "the `loop` has no `while`"),
+            None => it.missing(node, "the `loop` has no `while`", looped::WHILE),
         };
         it.here.spans.again = Some(at);
         again
@@ -137,7 +137,14 @@ fn inside(reader: &mut PlanReader, members: &Members<'_>, read_tail: ReadBody) -
     if let Some(tail) = tail {
         reader.here.spans.steps.push(StepSpans::of(tail.place()));
         reader.count(VALUES_OF_STEP, tail.place());
-        declare(reader, nodes.len(), Block::TAIL, tail.place());
+        match reader.here.place_of(Block::TAIL) {
+            Some(first) => {
+                let message = "the step `_` has the id of the `tail`";
+                let help = "give the step another id";
+                reader.report(Code::DuplicateId, first, message, help);
+            }
+            None => declare(reader, nodes.len(), Block::TAIL, tail.place()),
+        }
     }
     let mut plan = Plan::new("");
     plan.steps = reader.steps(&nodes);

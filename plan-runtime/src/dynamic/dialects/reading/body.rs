@@ -13,12 +13,12 @@ use crate::plan::{
     pattern_mistake,
 };
 use crate::shape::Secrets;
+use plan_graph::similar;
 
 /// Reads the role of a step.
 pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
-    let what = "`true`, or the member is left out";
     let always = members.given(step::ALWAYS);
-    let always = always.and_then(|node| reader.value(node, "`always`", what));
+    let always = always.and_then(|node| reader.value(node, "`always`", "`true`"));
     let always = always.unwrap_or(false);
     let Some(node) = members.given(step::UNDO) else {
         return if always { Role::Always } else { Role::Work };
@@ -155,10 +155,10 @@ fn wait(reader: &mut PlanReader, kind: &Member<'_>, depth: usize) -> Option<Body
     if depth > reader.here.depth {
         return None;
     }
-    let what = "the type of the value";
+    let what = "`await`";
     if kind.value.kind() == JsonType::Object {
-        let members = reader.object(kind.value, "`await`", awaited::ALL)?;
-        let text = reader.required(&members, awaited::TYPE, "`await`", what)?;
+        let members = reader.object(kind.value, what, awaited::ALL)?;
+        let text = reader.required(&members, awaited::TYPE, what, "`type`")?;
         let mut wait = Await::new(text);
         wait.secrets = secrets(reader, &members, awaited::SECRETS);
         return Some(Body::Await(wait));
@@ -240,7 +240,7 @@ fn all_of(reader: &mut PlanReader, node: JsonNode<'_>) -> Vec<Condition> {
     let items = reader.items(node, "`all`").unwrap_or_default();
     if items.is_empty() && node.kind() == JsonType::List {
         let help = "remove `all` from a branch that always runs";
-        reader.report(Code::WrongKind, node.place(), NO_CONDITIONS, help);
+        reader.report(Code::MissingMember, node.place(), NO_CONDITIONS, help);
     }
     reader.each(items, 1, |it, node| Some(condition(it, node)))
 }
@@ -248,7 +248,10 @@ fn all_of(reader: &mut PlanReader, node: JsonNode<'_>) -> Vec<Condition> {
 /// Reads a condition as one of several.
 fn condition(reader: &mut PlanReader, node: JsonNode<'_>) -> Condition {
     let is_pattern = |(key, value): (JsonNode<'_>, JsonNode<'_>)| {
-        let is_named = key.text().is_ok_and(|key| key.value == binding::PATTERN);
+        let pattern = [binding::PATTERN];
+        let is_named = key
+            .text()
+            .is_ok_and(|key| similar(&key.value, pattern).is_some());
         is_named && value.kind() != JsonType::Null
     };
     if node.kind() == JsonType::Object
@@ -276,7 +279,7 @@ fn bind_value(
         Some(value) => reader.template(value, None, 0),
         None => {
             let message = format!("{what} has a `pattern`, but no `value` for it");
-            reader.missing(node, &message)
+            reader.missing(node, &message, binding::VALUE)
         }
     };
     let pattern = bind(reader, given, pattern, (&value, true)).into();
@@ -310,7 +313,7 @@ fn read_for(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option
     let pattern = reader.required(&members, each::PATTERN, "the `for`", what);
     let list = match members.get(each::LIST) {
         Some(list) => reader.template(list, None, 0),
-        None => reader.missing(node, "the `for` has no `list`"),
+        None => reader.missing(node, "the `for` has no `list`", each::LIST),
     };
     let around = reader.here.locals.len();
     let place = members.given(each::PATTERN).unwrap_or(node);

@@ -106,7 +106,7 @@ impl PlanReader {
     pub(crate) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
         let (bytes, most) = (name.len(), self.limits.name);
         if bytes > most {
-            let message = format!("{what} has {bytes} bytes, and at most {most} are read");
+            let message = format!("{what} has {bytes} bytes, but the limit is {most}");
             self.note(Note::limit("name", place, message));
         }
         bytes <= most
@@ -152,7 +152,7 @@ pub(crate) fn attempts_fit(
     let most = reader.limits.attempts;
     if attempts > most {
         let attempts = counted(attempts as usize, "attempt");
-        let message = format!("`{member}` asks for {attempts}, but a step may have at most {most}");
+        let message = format!("`{member}` asks for {attempts}, but the limit is {most}");
         reader.note(Note::limit("attempts", place, message));
     }
 }
@@ -167,7 +167,7 @@ pub(crate) fn time_fits(
     let most = reader.limits.time;
     if time > most {
         let [time, most] = [time, most].map(humantime::format_duration);
-        let message = format!("`{member}` is {time}, but may be at most {most}");
+        let message = format!("`{member}` is {time}, but the limit is {most}");
         reader.note(Note::limit("time", place, message));
     }
 }
@@ -179,7 +179,7 @@ pub(crate) fn path_fits(reader: &mut PlanReader, parts: usize, place: Range<usiz
         reader.count(parts / 2, place);
         return Some(());
     }
-    let message = format!("the reference has {parts} parts, and at most {MOST_PARTS} are read");
+    let message = format!("the reference has {parts} parts, but the limit is {MOST_PARTS}");
     reader.fail(Code::LimitPassed, place, message, None::<&str>)
 }
 
@@ -193,13 +193,13 @@ pub(crate) fn steps_fit(reader: &mut PlanReader, nodes: &[JsonNode<'_>]) -> bool
     };
     let message = if reader.around.is_empty() {
         let count = nodes.len();
-        format!("the plan has {count} steps, and at most {most} are read")
+        format!("the plan has {count} steps, but the limit is {most}")
     } else {
         reader.counts.too_many = true;
-        format!("the plan has more than {most} steps, those in blocks included")
+        format!("the plan has more than {most} steps, including the steps in blocks")
     };
     let note = Note::limit("steps", first.place(), message);
-    reader.note(note.label("this step exceeds the limit"));
+    reader.note(note.label("the first step over the limit"));
     false
 }
 

@@ -35,18 +35,16 @@ fn check_in(spans: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
         let Some((place, label)) = edges.next() else {
             continue;
         };
+        // The message contains the only edge.
+        let label = Some(label).filter(|_| cycle.len() > 1).unwrap_or_default();
         let mut note = Note::error(Code::Cycle, place, message)
             .label(label)
             .step(&path(around, &plan.steps[cycle[0]].id));
         for (place, label) in edges {
             note = note.related(place, label);
         }
-        notes.push(
-            note.help(
-                "remove one of these references, or use a value that does not depend on the step"
-                    .to_owned(),
-            ),
-        );
+        let help = "remove a dependency, or use a value that does not depend on the step";
+        notes.push(note.help(help));
     }
 }
 

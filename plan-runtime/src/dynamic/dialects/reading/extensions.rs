@@ -7,8 +7,7 @@
 //! - An `await` without a tool may have any JSON type in all profiles.
 //! - The compat profile ignores `value`, `for` and `await` beside a tool.
 
-use super::layout::{Layout, form, is_arguments};
-use super::words::renamed;
+use super::layout::{Layout, form};
 use super::{Member, Members, PlanReader, unknown};
 use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
@@ -28,11 +27,9 @@ pub(super) fn known<'a>(
         let is_value = member.name == step::VALUE && !calls;
         is_value || member.value.kind() != JsonType::Null || !EXTENSIONS.contains(&&*member.name)
     });
-    // A member for arguments from another dialect is a separate error.
-    let has_own = members.given(layout.body[1]).is_some() || members.has(WITHOUT_ARGUMENTS);
     let is_read = |member: &Member<'_>| {
         let name = &*member.name;
-        if layout.step.contains(&name) || (!has_own && is_arguments(name)) {
+        if layout.step.contains(&name) {
             return true;
         }
         if !EXTENSIONS.contains(&name) {
@@ -48,21 +45,16 @@ pub(super) fn known<'a>(
         }
     };
     let mut read: Vec<bool> = members.list.iter().map(is_read).collect();
-    let (mut is_meant, mut arguments) = (false, None);
-    for (index, member) in members.list.iter().enumerate() {
-        if read[index] {
-            continue;
+    let mut is_meant = false;
+    for (index, read) in read.iter_mut().enumerate().filter(|(_, read)| !**read) {
+        let member = &members.list[index];
+        let (is_error, meant) = unknown::unknown_in_step(reader, &members, member, layout);
+        if let Some(meant) = meant {
+            unknown::rename(reader, &mut members.list[index], meant);
+            *read = is_read(&members.list[index]);
         }
-        let is_error = unknown::unknown_in_step(reader, &members, member, layout);
-        is_meant |= is_error && WITHOUT_ARGUMENTS.contains(&&*member.name);
-        let meant = renamed(reader, &members, member, &[layout.body[1]]);
-        let meant = meant.filter(|_| is_error && !has_own);
-        arguments = arguments.or(meant.map(|meant| (index, meant)));
-    }
-    // Arguments by the name of other languages are read, so that no argument is missing.
-    if let Some((index, meant)) = arguments {
-        members.list[index].name = meant.into();
-        read[index] = true;
+        let is_body = WITHOUT_ARGUMENTS.contains(&&*members.list[index].name);
+        is_meant |= is_error && is_body && !*read;
     }
     let mut read = read.into_iter();
     members.list.retain(|_| read.next().unwrap_or(false));

@@ -3,7 +3,7 @@
 use super::PlanReader;
 use super::body;
 use super::counts::{VALUES_OF_STEP, count_input};
-use super::names::RENAME;
+use super::names::{OwnStep, RENAME};
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::finding::{Code, Note};
@@ -14,6 +14,8 @@ use crate::print::short;
 use crate::shape::Secrets;
 use std::collections::HashMap;
 use std::ops::Range;
+
+const COUNTED: &str = "steps are counted from 0, in the order of the list";
 
 /// The number of values that a newly discovered input counts as.
 const VALUES_OF_INPUT: usize = 3;
@@ -108,7 +110,12 @@ fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>) {
 }
 
 /// Returns the step with this index, which must come before the current one.
-pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>) -> Option<usize> {
+pub(crate) fn indexed(
+    reader: &mut PlanReader,
+    index: usize,
+    own: Option<OwnStep>,
+    place: Range<usize>,
+) -> Option<usize> {
     let rules = reader.rules;
     let name = |index| (rules.step)(index, "");
     let form = |to| rules.form(to, &[]).unwrap_or_default();
@@ -121,9 +128,16 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
         .around
         .last()
         .and_then(|it| Some(it.current.as_ref()?.0));
-    // The notation by which a block reads an outer step: the step with this index, if it comes before the block.
+    let (after, _) = rules.syntax.after();
+    // The notation by which a block reads an outer step, which comes before the block.
     let read_by_block = |before: usize| {
-        let index = if index < before { index } else { 0 };
+        match own {
+            Some(OwnStep::ToWaitFor) => {
+                return format!("write `{after}` on the step that contains the block");
+            }
+            _ if index >= before => return COUNTED.to_owned(),
+            _ => {}
+        }
         let outer = quote(&form(ReferenceTarget::Step(index, "")));
         let inner = form(ReferenceTarget::Value("x"));
         format!(
@@ -133,10 +147,7 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
     if index >= reader.here.steps {
         let (whole, help) = match before_block {
             Some(before) => ("block", read_by_block(before)),
-            None => {
-                let help = "steps are counted from 0, in the order of the list";
-                ("plan", help.to_owned())
-            }
+            None => ("plan", COUNTED.to_owned()),
         };
         let steps = counted(reader.here.steps, "");
         let message = format!("there is no {}: the {whole} has {steps}", name(index));
@@ -145,10 +156,7 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
     let (message, help) = match &reader.here.current {
         Some((current, id)) if *current == index && &**id == Block::TAIL => {
             let steps = counted(index, " before it");
-            let message = format!(
-                "{} is this `tail` itself: the block has {steps}",
-                name(index)
-            );
+            let message = format!("{} is this `tail` itself, which has {steps}", name(index));
             (message, read_by_block(before_block.unwrap_or_default()))
         }
         Some((current, _)) if *current <= index => {

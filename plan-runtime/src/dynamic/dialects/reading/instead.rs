@@ -1,9 +1,10 @@
 //! Help for a member name of another system, such as `depends_on`: the equivalent member, with a usual value.
 
-use super::words::{ELSE, RETRIES, UNLESS, has_notations, is_one, meanings, plain, renamed};
+use super::words::{ELSE, RETRIES, UNLESS, has_notations, is_one, meanings, plain};
 use super::{Member, Members, PlanReader};
+use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::json_node::{JsonType, on_one_line};
-use crate::plan::json::names::{branch, each, looped, policy, step};
+use crate::plan::json::names::{self, branch, each, looped, policy, step};
 use crate::print::short;
 
 /// The notations of words in a part of a step: the member that marks the part, the words, the member that the notation adds, and the help.
@@ -12,7 +13,7 @@ const PARTS: [(&str, &str, &str, &str); 3] = [
         branch::THEN,
         ELSE,
         "",
-        r#"add a branch to the list: `{"condition": …, "then": …}`, or `{"then": …}` for all other cases"#,
+        r#"add a branch to the list of `if`: `{"condition": …, "then": …}`, or `{"then": …}` for all other cases"#,
     ),
     (
         branch::THEN,
@@ -39,22 +40,18 @@ pub(super) fn instead(
     (what, known): (&str, &[&'static str]),
 ) -> Option<String> {
     let word = plain(&member.name);
-    let mut same = known.iter().filter(|known| plain(known) == word).copied();
-    let same = same.next().filter(|same| members.can_have(same, member));
-    if let Some(meant) = same.or_else(|| renamed(reader, members, member, known)) {
-        return Some(format!("did you mean `{meant}`?"));
-    }
     if !has_notations(reader.rules, known) {
         return None;
     }
     let has = |name: &'static str| known.contains(&name);
+    let other = |name: &str| name != member.name && members.given(name).is_some();
     let in_part = |(part, words, added, _): &&(&'static str, &str, &str, &str)| {
-        has(part) && is_one(words, &word) && members.can_have(added, member)
+        let is_in = has(part) || (*words == ELSE && other(step::IF));
+        is_in && is_one(words, &word) && members.can_have(added, member)
     };
     if let Some((.., help)) = PARTS.iter().find(in_part) {
         return Some((*help).to_owned());
     }
-    let other = |name: &str| name != member.name && members.given(name).is_some();
     let is_loop = has(looped::WHILE) || other(step::LOOP);
     let fits = |meaning| match meaning {
         policy::AT_MOST => is_loop || has(policy::ATTEMPTS),
@@ -74,7 +71,17 @@ pub(super) fn instead(
         _ => "",
     };
     Some(match meaning {
-        step::IF | step::FOR | step::LOOP | step::BLOCK => body(meaning, form, (what, known)),
+        step::IF | step::FOR | step::LOOP | step::BLOCK => {
+            body((members, member), meaning, form, (what, known))
+        }
+        step::AWAIT if has(step::TOOL) && !has(step::ID) => {
+            let value = reader.rules.value(ReferenceTarget::Step(0, "x"));
+            // Only a step can wait.
+            let form = format!(
+                r#""block": {{"steps": [{{"id": "x", "await": "String"}}], "value": {value}}}"#
+            );
+            body((members, member), meaning, &form, (what, known))
+        }
         step::AFTER if members.given(step::UNDO).is_some() => remove(member),
         step::AFTER if other(after) => format!("add the steps to `{after}`"),
         step::AFTER => {
@@ -105,7 +112,12 @@ pub(super) fn instead(
 }
 
 /// Returns the help for a word that means a body. An object that is no body contains one.
-fn body(meaning: &str, form: &str, (what, known): (&str, &[&str])) -> String {
+fn body(
+    (members, member): (&Members<'_>, &Member<'_>),
+    meaning: &str,
+    form: &str,
+    (what, known): (&str, &[&str]),
+) -> String {
     let has = |name: &'static str| known.contains(&name);
     let (owner, is_step) = match () {
         () if has(branch::THEN) => ("the `then` of a branch", false),
@@ -117,7 +129,12 @@ fn body(meaning: &str, form: &str, (what, known): (&str, &[&str])) -> String {
         step::LOOP if !is_step => LOOP_IN_BLOCK,
         _ => form,
     };
-    format!("in place of its `tool`, {owner} can have `{form}`")
+    let mut bodies = names::BODIES.iter();
+    match bodies.find(|it| **it != member.name && members.given(it).is_some()) {
+        Some(given) => format!("in place of its `{given}`, {owner} can have `{form}`"),
+        None if has(step::TOOL) => format!("write `{form}`"),
+        None => format!("{owner} can have `{form}`"),
+    }
 }
 
 fn remove(member: &Member<'_>) -> String {

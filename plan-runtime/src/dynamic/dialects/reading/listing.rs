@@ -1,11 +1,11 @@
 //! The three string dialects: a list of steps, each with one tool or with members of plan JSON instead.
 
-use super::layout::{Layout, is_arguments};
+use super::layout::Layout;
 use super::lookup::names_differ;
 use super::steps::{self, found_tool};
 use super::{
     Members, PlanReader, Syntax, body, counts, extensions, inputs, names, policy, strings, test,
-    unknown, wrong_kind,
+    wrong_kind,
 };
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -13,6 +13,7 @@ use crate::plan::json::names::{WITHOUT_ARGUMENTS, step as members};
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Reference, Role, Source, Step, Template, ToolInfo,
 };
+use crate::print::short;
 use std::sync::Arc;
 
 impl Syntax for Layout {
@@ -21,8 +22,8 @@ impl Syntax for Layout {
             let list = Vec::new();
             (Members { node, list }, node)
         } else {
-            let top = reader.members(node, self.document)?;
-            unknown::only_known(reader, &top, self.document, self.top);
+            let mut top = reader.members(node, self.document)?;
+            reader.only(&mut top, (self.document, self.top), true);
             let Some(list) = self.steps.iter().find_map(|name| top.get(name)) else {
                 let (message, help) = self.no_steps;
                 return reader.fail(Code::MissingMember, node.place(), message, help);
@@ -158,10 +159,10 @@ impl Syntax for Layout {
         of: names::OwnStep,
     ) -> Option<usize> {
         if !self.names_steps() {
-            let index = reader.value(node, of.words(), "the index of a step")?;
-            return inputs::indexed(reader, index, node.place());
+            let index = reader.value(node, &of.words(reader), "the index of a step")?;
+            return inputs::indexed(reader, index, Some(of), node.place());
         }
-        let name = reader.text(node, of.words())?;
+        let name = reader.text(node, &of.words(reader))?;
         names::own_step(reader, (&name.value, of), node.place())
     }
 
@@ -183,20 +184,18 @@ impl Layout {
             let (place, message) = (spans.whole.range(), "the step names no `tool`");
             reader.report(Code::MissingMember, place, message, self.tool_form());
         }
-        let mut call = self.call(reader, given);
-        if given.given(self.arguments()).is_none() && other_dialect(reader, given, self.arguments())
-        {
-            // The arguments were not read.
-            let at = reader.here.spans.templates.len() - 1;
-            call.args = reader.broken(at);
-        }
-        call
+        self.call(reader, given)
     }
 }
 
 /// Reads the tool of a call.
 fn tool(reader: &mut PlanReader, node: JsonNode<'_>, given: &Members<'_>) -> Option<Arc<ToolInfo>> {
-    let name = reader.text(node, "the tool of a step")?.value;
+    let members = (node.kind() == JsonType::Object).then(|| Members::split(node, &mut |_| {}));
+    if let Some(name) = members.and_then(|it| it.given("name")) {
+        let help = format!("write `\"tool\": {}`", short(name.slice()));
+        return reader.error(wrong_kind(node, "`tool`", "a string").help(help));
+    }
+    let name = reader.text(node, "`tool`")?.value;
     if name.trim().is_empty() {
         let help = "write the name of the tool that the step calls";
         let message = "the name of the tool is empty";
@@ -237,21 +236,6 @@ pub(crate) fn whole(reader: &mut PlanReader, node: JsonNode<'_>) -> Template {
     let help = "write an object with the names of the arguments, or one reference to an object";
     reader.note(wrong_kind(node, &what, "an object").help(help));
     reader.broken(at)
-}
-
-/// Reports arguments under the name that another dialect has for them.
-fn other_dialect(reader: &mut PlanReader, members: &Members<'_>, name: &str) -> bool {
-    let mut members = members.list.iter();
-    let Some(member) = members.find(|it| it.name != name && is_arguments(&it.name)) else {
-        return false;
-    };
-    let message = format!(
-        "the arguments of a step are its `{name}`, since the document is {}",
-        reader.rules.document
-    );
-    let help = format!("call it `{name}`, as in the other steps");
-    reader.report(Code::MixedDialects, member.key.place(), message, help);
-    true
 }
 
 /// Returns an object with the outputs of all steps that a plan's output can refer to.

@@ -8,7 +8,6 @@ use crate::plan::json::names::EXCLUSIVE;
 use crate::plan::json::names::input;
 use crate::print::short;
 use crate::shape::Secrets;
-use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -79,29 +78,6 @@ impl<'a> Members<'a> {
         let members = self.list.iter();
         members.filter(|member| !known.contains(&&*member.name))
     }
-
-    /// Returns the finding for an unknown member. A similar name is searched only for a finding that is listed.
-    pub(crate) fn unknown_note(
-        &self,
-        member: &Member<'_>,
-        what: &str,
-        known: &[&str],
-        is_listed: bool,
-    ) -> Note {
-        let help = is_listed.then(|| {
-            let meant = similar(&member.name, known.iter().copied());
-            match meant.filter(|meant| self.member(meant).is_none()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => match known {
-                    [only] => format!("the only member of {what} is `{only}`"),
-                    _ => format!("the members of {what} are `{}`", known.join("`, `")),
-                },
-            }
-        });
-        let message = format!("unknown member `{}` in {what}", short(&member.name));
-        let place = member.key.place();
-        Note::error(Code::UnknownMember, place, message).help(help)
-    }
 }
 
 impl PlanReader {
@@ -121,7 +97,7 @@ impl PlanReader {
         known: &[&'static str],
     ) -> Option<Members<'a>> {
         let mut members = self.members(node, what)?;
-        self.only(&mut members, what, known);
+        self.only(&mut members, (what, known), false);
         Some(members)
     }
 
@@ -175,7 +151,7 @@ impl PlanReader {
         match node.text() {
             Ok(text) if text.value.len() > most => {
                 let bytes = text.value.len();
-                let message = format!("the string has {bytes} bytes, and at most {most} are read");
+                let message = format!("the string has {bytes} bytes, but the limit is {most}");
                 self.error(Note::limit("string", node.place(), message))
             }
             Ok(text) => Some(text),
@@ -234,7 +210,8 @@ impl PlanReader {
     ) -> Option<String> {
         let Some(node) = members.given(name) else {
             let message = format!("{owner} has no `{name}`");
-            return self.fail(Code::MissingMember, members.node.place(), message, ());
+            let help = format!("add `\"{name}\": \"…\"`");
+            return self.fail(Code::MissingMember, members.node.place(), message, help);
         };
         Some(self.text(node, what)?.value.into_owned())
     }

@@ -239,9 +239,10 @@ impl PlanReader {
         self.broken(at)
     }
 
-    /// Reports a missing template, and returns a placeholder for the template.
-    pub(crate) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
-        self.report(Code::MissingMember, node.place(), message, ());
+    /// Reports a missing template in the member `name`, and returns a placeholder for the template.
+    pub(crate) fn missing(&mut self, node: JsonNode<'_>, message: &str, name: &str) -> Template {
+        let help = format!("add `\"{name}\": …`");
+        self.report(Code::MissingMember, node.place(), message, help);
         self.no_template(node.place())
     }
 
@@ -335,7 +336,7 @@ impl PlanReader {
     fn path(&self) -> Option<Arc<str>> {
         let scopes = self.around.iter().chain([&self.here]);
         let ids = scopes.filter_map(|scope| Some(&*scope.current.as_ref()?.1));
-        let ids: Vec<&str> = ids.collect();
+        let ids: Vec<&str> = ids.filter(|id| !id.is_empty()).collect();
         (!ids.is_empty()).then(|| ids.join(".").into())
     }
 

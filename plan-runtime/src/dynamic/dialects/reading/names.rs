@@ -2,7 +2,7 @@
 
 use super::counts::VALUES_OF_STEP;
 use super::{MOST_NAMES, PlanReader, Scope};
-use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::finding::{Code, Help, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::{Block, Reference, Source, Template, seen};
 use crate::print::short;
@@ -17,10 +17,10 @@ pub(crate) enum OwnStep {
 }
 
 impl OwnStep {
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn words(self, reader: &PlanReader) -> String {
         match self {
-            Self::ToUndo => "the step to undo",
-            Self::ToWaitFor => "a step to wait for",
+            Self::ToUndo => "`undo`".to_owned(),
+            Self::ToWaitFor => format!("an element of `{}`", reader.rules.syntax.after().0),
         }
     }
 }
@@ -71,13 +71,14 @@ impl Scope {
     }
 
     /// Returns the position of the ID of a step.
-    fn place_of(&self, id: &str) -> Option<Range<usize>> {
+    pub(super) fn place_of(&self, id: &str) -> Option<Range<usize>> {
         Some(self.spans.steps.get(self.step_of(id)?)?.id.range())
     }
 
-    /// Returns the IDs of the steps, each with its index.
-    fn all_ids(&self) -> Vec<(usize, String)> {
-        let ids = self.ids.iter();
+    /// Returns the IDs of the steps, each with its index, except the current one.
+    fn other_ids(&self) -> Vec<(usize, String)> {
+        let own = self.current.as_ref().map(|(own, _)| *own);
+        let ids = self.ids.iter().filter(|(_, index)| own != Some(**index));
         let mut ids: Vec<_> = ids.map(|(id, index)| (*index, id.to_string())).collect();
         ids.sort_unstable();
         ids
@@ -193,9 +194,9 @@ pub(super) fn unknown_id(reader: &mut PlanReader, id: &str, place: Range<usize>)
     let names = || names.iter().map(|(_, name)| name.as_str());
     let meant = similar(id, names());
     let help = match meant {
-        Some(meant) => {
-            let meant = short(meant);
-            Some(format!("a step with a similar name exists: `{meant}`"))
+        Some(meant) => Some(format!("did you mean `{}`?", short(meant))),
+        None if names().next().is_none() && reader.here.ids.len() <= MOST_NAMES => {
+            Some("the plan has no other steps".to_owned())
         }
         None => listed("step", names()),
     };
@@ -203,13 +204,14 @@ pub(super) fn unknown_id(reader: &mut PlanReader, id: &str, place: Range<usize>)
     (note, meant.is_some())
 }
 
-/// Returns the steps that a reference may name, with their indices, unless the document has too many errors to compare all names.
+/// Returns the steps that a reference may name, with their indices, unless the document has too many errors to compare all names. A step
+/// cannot refer to itself, or to a step that contains it.
 pub(super) fn steps_to_compare(reader: &mut PlanReader) -> Vec<(usize, String)> {
     if reader.here.ids.len() > MOST_NAMES && !reader.looks_for_similar() {
         return Vec::new();
     }
     let scopes = [&reader.here].into_iter().chain(reader.around.iter().rev());
-    scopes.flat_map(Scope::all_ids).collect()
+    scopes.flat_map(Scope::other_ids).collect()
 }
 
 /// Returns the list of names, if it is short.
@@ -234,27 +236,40 @@ pub(crate) fn own_step(
 ) -> Option<usize> {
     let step = reader.here.step_of(name);
     if step.is_none() && id_around(reader, name).is_some() {
-        let message = format!("`{}` is a step outside of this block", short(name));
         let (after, _) = reader.rules.syntax.after();
+        let mut around = reader.around.iter().filter_map(|it| it.current.as_ref());
+        let contains = around.any(|(_, id)| **id == *name);
+        let is = if contains {
+            "contains this step"
+        } else {
+            "is a step outside of this block"
+        };
+        let message = format!("`{}` {is}", short(name));
         let help = match of {
             OwnStep::ToUndo => {
                 "write the undo step outside of the block, beside the step to undo".to_owned()
             }
+            OwnStep::ToWaitFor if contains => format!("remove {:?} from `{after}`", short(name)),
             OwnStep::ToWaitFor => format!(
                 "`{after}` can name only steps of the same block; to wait for a step outside, put `{after}` on the step that contains the block"
             ),
         };
         return reader.fail(Code::UnknownStep, place, message, help);
     }
-    step.or_else(|| no_step(reader, name, place))
+    step.or_else(|| no_step(reader, name, place, ()))
 }
 
-/// Reports the name of a step that is missing.
-pub(crate) fn no_step<T>(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<T> {
+/// Reports the name of a step that is missing. The help is for an input with this name.
+pub(crate) fn no_step<T>(
+    reader: &mut PlanReader,
+    name: &str,
+    place: Range<usize>,
+    help: impl Help,
+) -> Option<T> {
     let mut levels = 0..=reader.around.len();
     if levels.any(|level| reader.at(level).names.contains_key(name)) {
         let message = format!("`{}` is an input, not a step", short(name));
-        return reader.fail(Code::UnknownStep, place, message, ());
+        return reader.fail(Code::UnknownStep, place, message, help);
     }
     known_step(reader, name, place);
     None
@@ -299,8 +314,9 @@ pub(crate) fn is_named(
     let Some(mistake) = mistake else {
         return Some(());
     };
-    let help = "the pattern `x` names the whole value, and `(a, b)` the parts of a pair";
-    reader.fail(Code::UnknownLocal, place, format!("this {mistake}"), help)
+    let help = "write the pattern `x` for the whole value; a part has a pointer, such as `/0`";
+    let message = format!("the reference {mistake}");
+    reader.fail(Code::UnknownLocal, place, message, help)
 }
 
 /// Converts a reference to an enclosing local value: its first part becomes an input of the block, and the path continues from
@@ -343,6 +359,13 @@ pub(super) fn bring_in(
     name: &str,
     place: Range<usize>,
 ) -> Option<Source> {
+    let current = reader.at(level).current.as_ref();
+    if current.is_some_and(|(current, _)| reference.source == Source::Step(*current)) {
+        let name = short(name);
+        let message = format!("the reference reads step `{name}`, which contains it");
+        let help = "remove the dependency, or use a value that does not depend on the step";
+        return reader.fail(Code::Cycle, place, message, help);
+    }
     let kind = if reference.is_whole() {
         reader.at(level).kind_of(reference.source)
     } else {

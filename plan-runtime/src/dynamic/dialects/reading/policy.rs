@@ -2,6 +2,7 @@
 
 use super::counts::{attempts_fit, time_fits};
 use super::{Members, PlanReader, wrong_kind};
+use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
@@ -163,8 +164,12 @@ fn template(
     }
     let mut reads = template.reads().into_iter();
     if reads.any(|source| !matches!(source, Source::Input(_))) {
-        let message = format!("`{name}` reads a step; policies take constants and inputs");
-        reader.report(Code::NotAllowed, node.place(), message, "make it an input");
+        let (takes, help) = match reader.rules.form(ReferenceTarget::Input(""), &[]) {
+            Some(_) => (" and inputs", "write a constant, or refer to an input"),
+            None => ("", "write a constant"),
+        };
+        let message = format!("`{name}` reads a step, but a policy has only constants{takes}");
+        reader.report(Code::NotAllowed, node.place(), message, help);
     }
     Some((amount, template))
 }

@@ -1,13 +1,15 @@
 //! The parts of steps that all dialects share.
 
 use super::names::{declare as declare_id, declared, is_new};
-use super::{Members, PlanReader, body, nothing, wrong_kind};
+use super::{Member, Members, PlanReader, body, nothing, wrong_kind};
+use crate::dynamic::Profile;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names::step;
 use crate::plan::{AsJson, InnerPlan, Policy, Role, RustText, Step, ToolInfo, ToolType};
 use crate::shape::Secrets;
+use plan_graph::similar;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use std::sync::Arc;
 pub(super) fn declare(reader: &mut PlanReader, index: usize, node: JsonNode<'_>) {
     const WHAT: &str = "the id of a step";
     reader.here.spans.steps.push(StepSpans::of(node.place()));
-    let given = members(node, &mut |_| {}).and_then(|members| members.get(step::ID));
+    let given = members(node, &mut |_| {}).and_then(|members| id_of(reader, &members));
     let (id, place) = match (given, reader.rules.syntax.default_id(reader, index)) {
         (Some(given), _) => {
             reader.here.spans.steps[index].id = given.place().into();
@@ -39,7 +41,7 @@ pub(super) fn declare(reader: &mut PlanReader, index: usize, node: JsonNode<'_>)
 pub(super) fn step(reader: &mut PlanReader, index: usize, node: JsonNode<'_>) -> Step {
     let mut notes = Vec::new();
     let members = members(node, &mut |note| notes.push(note));
-    let given = members.as_ref().and_then(|members| members.get(step::ID));
+    let given = members.as_ref().and_then(|members| id_of(reader, members));
     let default = reader.rules.syntax.default_id(reader, index);
     let id = match (given, &default) {
         (Some(given), _) => declared(reader, given),
@@ -68,6 +70,14 @@ pub(super) fn step(reader: &mut PlanReader, index: usize, node: JsonNode<'_>) ->
     }
     reader.rules.syntax.step(reader, index, members, &mut step);
     step
+}
+
+/// Returns the ID of a step, whose member may be misspelled.
+fn id_of<'a>(reader: &PlanReader, members: &Members<'a>) -> Option<JsonNode<'a>> {
+    let is_strict = reader.profile != Profile::Compat;
+    let is_id = |it: &&Member<'_>| is_strict && similar(&it.name, [step::ID]).is_some();
+    let misspelled = || members.list.iter().find(is_id);
+    Some(members.member(step::ID).or_else(misspelled)?.value)
 }
 
 /// Splits a step into its members.

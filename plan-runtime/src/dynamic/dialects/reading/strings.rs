@@ -162,7 +162,9 @@ fn read(
     if let Some(scan_error) = &written.compat_only {
         // The deployed resolver of action plans accepts a reference to an existing step without `.result`.
         let known = matches!(&written.target, Target::Id(id) if find(reader, id).is_some());
-        if !(compat && known && !written.path.is_empty()) {
+        // A path after an unknown name is no reference in any form, unless another language writes it so.
+        let is_read = if known { compat } else { scan_error.is_general };
+        if written.path.is_empty() || !is_read {
             return if malformed(reader, text, scan_error.clone()) {
                 Err(Unread::Stays)
             } else {
@@ -177,7 +179,7 @@ fn read(
             seen_from(reader, 0, Reference::new(input), name, place)
         }
         Target::Index(index) => {
-            let step = inputs::indexed(reader, *index, place.clone());
+            let step = inputs::indexed(reader, *index, None, place.clone());
             step.and_then(|step| step_from(reader, text, step, place))
         }
         Target::Id(id) => match find(reader, id) {
@@ -236,14 +238,20 @@ fn unknown_name(
 ) {
     if let Some(meant) = similar_value(reader, name) {
         let message = format!("there is no step or value `{}`", short(name));
-        let help = format!("a value with a similar name exists: `{}`", short(&meant));
+        let help = format!("did you mean `{}`?", short(&meant));
         return reader.report(Code::UnknownStep, place, message, help);
     }
     let (mut note, has_similar) = unknown_id(reader, name, place);
     let rules = reader.rules;
     // `$ref:step[0].data` has the index of a step, and no id.
-    if let Some(form) = meant(reader, text, written.range.start) {
-        note = note.help(format!("did you mean `{form}`?"));
+    let start = written.range.start;
+    let mut form = meant(reader, text, start);
+    if written.compat_only.is_some() {
+        form = form.or_else(|| similar_form(reader, text, start));
+    }
+    if let Some(form) = form {
+        let whole = text.place(&written.range);
+        note = note.at(whole).help(format!("did you mean `{form}`?"));
     } else if rules.compat.unknown_step_may_be_text && !has_similar {
         let literal = rules.literal(written.text);
         let names = note.take_help();

@@ -61,7 +61,8 @@ fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Optio
     if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
         return reader.error(unknown_beside("condition", kind, other));
     }
-    let all = KINDS.join("`, `");
+    // A length is no condition.
+    let all = KINDS[..KINDS.len() - 1].join("`, `");
     let [member] = &members[..] else {
         let message = "a condition object must have exactly one member";
         let help = format!("write one of `{all}`");
@@ -112,8 +113,13 @@ fn operands(
 ) -> Option<Vec<Template>> {
     let items = reader.items(value, &format!("`{name}`"))?;
     if items.len() < 2 {
-        let message = format!("`{name}` needs at least two conditions");
-        let help = format!("write a single condition without `{name}`");
+        let has = if items.is_empty() {
+            "has no"
+        } else {
+            "needs at least two"
+        };
+        let message = format!("`{name}` {has} conditions");
+        let help = format!("write two or more conditions, or a single one without `{name}`");
         return reader.fail(Code::MissingMember, value.place(), message, help);
     }
     let operand =
@@ -129,7 +135,7 @@ fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Opt
             "`compare` has {}, but needs 3",
             counted(items.len(), "part")
         );
-        let help = r#"write a value, an operator and a value: `[a, "<", b]`"#;
+        let help = r#"write a value, an operator and a value: `[…, "<", …]`"#;
         return reader.fail(Code::MissingMember, value.place(), message, help);
     };
     let how = how(reader, sign);
@@ -141,8 +147,16 @@ fn how(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Comparison> {
     let text = reader.text(node, "the operator of `compare`")?.value;
     Comparison::of_sign(&text).or_else(|| {
         let message = format!("`{}` is not a comparison operator", short(&text));
-        let operators = Comparison::ALL.map(Comparison::sign).join("`, `");
-        let help = format!("the operators are `{operators}`");
+        let help = match &*text {
+            "=" | "===" => "did you mean `==`?".to_owned(),
+            "<>" | "!==" => "did you mean `!=`?".to_owned(),
+            "=>" | "gte" => "did you mean `>=`?".to_owned(),
+            "=<" | "lte" => "did you mean `<=`?".to_owned(),
+            _ => {
+                let operators = Comparison::ALL.map(Comparison::sign).join("`, `");
+                format!("the operators are `{operators}`")
+            }
+        };
         reader.fail(Code::NotAllowed, node.place(), message, help)
     })
 }

@@ -1,6 +1,5 @@
 //! The vocabulary of other systems for the members of a document.
 
-use super::layout::is_arguments;
 use super::{Member, Members, PlanReader};
 use crate::dynamic::dialects::Rules;
 use crate::dynamic::json_node::JsonType;
@@ -163,13 +162,11 @@ pub(super) fn renamed(
     member: &Member<'_>,
     known: &[&'static str],
 ) -> Option<&'static str> {
-    // Plan JSON cannot read the arguments of another dialect under any name.
-    let is_foreign = reader.rules.wraps() && is_arguments(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     let word = plain(&member.name);
     let meanings = meanings(&word, member.value.kind());
     let mut found = meanings.filter_map(|(meaning, form)| match meaning {
-        step::ARGUMENTS => (!is_foreign).then_some(reader.rules.syntax.arguments()),
+        step::ARGUMENTS => Some(reader.rules.syntax.arguments()),
         plan::OUTPUT if is_list => Some(reader.rules.syntax.outputs()),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),

@@ -90,7 +90,7 @@ fn left_over(text: &str, at: usize) -> ScanError {
     {
         let message = "a condition is not written as text".to_owned();
         return scan_error(message)
-            .help(r#"a condition is a test, such as `{"compare": [a, ">", b]}`"#);
+            .help(r#"a condition is a test, such as `{"compare": […, ">", …]}`"#);
     }
     if !NameSyntax::Wide.has(sign) {
         return scan_error(no_part(sign))
@@ -120,9 +120,9 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
                 .map_or(text.len() - start, |space| space.max(behind - start));
         if text[..start].trim().is_empty() {
             let rest = text[behind..].trim();
+            let message = format!("`{}` is not `{OPEN}`", text[start..behind].trim());
             return Some(
-                ScanError::new(start..end, "the reference has a wrong form")
-                    .help(format!("did you mean `{OPEN}{rest}`?")),
+                ScanError::new(start..end, message).help(format!("did you mean `{OPEN}{rest}`?")),
             );
         }
         return Some(
@@ -146,8 +146,8 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
         // `$5.00` is a price.
         && !is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
-        ScanError::new(0..text.len(), "the reference has a wrong form")
-            .help(format!("did you mean `{OPEN}{rest}`?"))
+        let message = format!("`{text}` does not begin with `{OPEN}`");
+        ScanError::new(0..text.len(), message).help(format!("did you mean `{OPEN}{rest}`?"))
     })
 }
 

@@ -53,7 +53,7 @@ impl Syntax for PlanJson {
         mut members: Members<'_>,
         step: &mut Step,
     ) {
-        reader.only(&mut members, "a step", names::step::ALL);
+        reader.only(&mut members, ("a step", names::step::ALL), false);
         steps::purpose(reader, &members, step);
         step.body = body::body(reader, &members, "the step", reader.here.depth);
         step.after = body::after(reader, index, &members);
@@ -102,7 +102,7 @@ impl Syntax for PlanJson {
     }
 
     fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, of: OwnStep) -> Option<usize> {
-        let name = reader.text(node, of.words())?;
+        let name = reader.text(node, &of.words(reader))?;
         own_step(reader, (&name.value, of), node.place())
     }
 

@@ -4,6 +4,7 @@ use super::plain::plain;
 use crate::dynamic::dialects::reading::{
     MOST_NAMES, Members, PlanReader, counts, names, wrong_kind,
 };
+use crate::dynamic::dialects::references::ReferenceTarget;
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
@@ -107,7 +108,7 @@ fn source(reader: &mut PlanReader, members: &Members<'_>) -> Option<Found> {
         }
         [(first, _), (second, node), ..] => {
             let message = format!("the reference has both `{first}` and `{second}`");
-            return reader.fail(Code::WrongKind, node.place(), message, ());
+            return reader.fail(Code::WrongKind, node.place(), message, "remove one of them");
         }
     };
     if kind == source::LOCAL {
@@ -133,7 +134,7 @@ fn source(reader: &mut PlanReader, members: &Members<'_>) -> Option<Found> {
 
 fn local(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Found> {
     let expected = "its number, from the outermost on: 0, 1, …";
-    let depth: usize = reader.value(node, "the local value of a reference", expected)?;
+    let depth: usize = reader.value(node, "`local`", expected)?;
     // A block without local values of its own uses the numbers of the enclosing ones.
     let has_locals = |level: &usize| !reader.at(*level).locals.is_empty();
     let level = (0..=reader.around.len()).rev().find(has_locals);
@@ -165,7 +166,18 @@ fn step_named(reader: &mut PlanReader, name: &str, node: JsonNode<'_>) -> Option
     {
         return found;
     }
-    names::no_step(reader, name, node.place())
+    if let Some(part) = reader.here.meaning(name, false)
+        && let Source::Local(depth) = part.source
+    {
+        let message = format!("`{}` is a local value, not a step", short(name));
+        let form = reader
+            .rules
+            .form(ReferenceTarget::Local(depth, name), &part.path);
+        let help = form.map(|form| format!("write `{form}`"));
+        return reader.fail(Code::UnknownStep, node.place(), message, help);
+    }
+    let help = format!(r#"write `"input": "{}"`"#, short(name));
+    names::no_step(reader, name, node.place(), help)
 }
 
 fn input_named(reader: &mut PlanReader, name: &str, node: JsonNode<'_>) -> Option<Source> {
@@ -176,7 +188,8 @@ fn input_named(reader: &mut PlanReader, name: &str, node: JsonNode<'_>) -> Optio
     let name_of = short(name);
     if reader.here.step_of(name).is_some() {
         let message = format!("`{name_of}` is a step, not an input");
-        return reader.fail(Code::UnknownInput, place, message, ());
+        let help = format!(r#"write `"step": "{name_of}"`"#);
+        return reader.fail(Code::UnknownInput, place, message, help);
     }
     if let Some(found) = names::read_around(reader, name, false, node.place()) {
         return found;
@@ -188,7 +201,7 @@ fn input_named(reader: &mut PlanReader, name: &str, node: JsonNode<'_>) -> Optio
         Vec::new()
     };
     let help = match similar(name, known.iter().copied()) {
-        Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
+        Some(meant) => Some(format!("did you mean `{meant}`?")),
         None if looks && known.is_empty() => Some(format!(
             r#"the plan has no inputs: add `{{"name": "{name_of}", "type": "String"}}` to its `inputs`"#
         )),
@@ -213,7 +226,7 @@ fn path(reader: &mut PlanReader, members: &Members<'_>) -> Option<Vec<Segment>> 
         }
         [Some(_), Some(path)] => {
             let message = "the reference has both a `pointer` and a `path`";
-            reader.fail(Code::WrongKind, path.place(), message, ())
+            reader.fail(Code::WrongKind, path.place(), message, "remove one of them")
         }
         [None, None] => {
             let message = "the reference has neither a `pointer` nor a `path`";

@@ -46,7 +46,7 @@ fn is_no_object(reader: &mut PlanReader, node: JsonNode<'_>) -> bool {
         return false;
     }
     let name = &name.value;
-    let message = format!("`{name}` is a kind of template, but its value has the wrong type");
+    let message = format!("`{name}` is a kind of value, but contains a wrong type");
     let object = on_one_line(node.slice());
     let object = object.unwrap_or_else(|| format!(r#"{{"{name}": …}}"#));
     let help = format!(r#"an object with this member is `{{"object": {object}}}`"#);

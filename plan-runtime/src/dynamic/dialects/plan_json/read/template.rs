@@ -45,7 +45,7 @@ fn wrapper<'a>(
     reader: &mut PlanReader,
     node: JsonNode<'a>,
 ) -> Option<(&'static str, JsonNode<'a>)> {
-    let members = reader.members(node, "a template")?.list;
+    let members = reader.members(node, "a value")?.list;
     let known = |name: &str| template::ALL.iter().find(|known| **known == name).copied();
     if let [member] = &members[..] {
         if let Some(name) = known(&member.name) {
@@ -62,11 +62,11 @@ fn wrapper<'a>(
         let help = match as_it_is(member).or_else(other) {
             Some(help) => help,
             None => format!(
-                r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
+                r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the members of a value are `{}`"#,
                 template::ALL[1..].join("`, `")
             ),
         };
-        let message = format!("`{name}` is not a kind of template");
+        let message = format!("`{name}` is not a kind of value");
         let place = member.key.place();
         return reader.fail(Code::UnknownMember, place, message, help);
     }
@@ -74,21 +74,21 @@ fn wrapper<'a>(
         .iter()
         .partition(|member| known(&member.name).is_some());
     if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
-        return reader.error(unknown_beside("template", kind, other));
+        return reader.error(unknown_beside("value", kind, other));
     }
     let (message, help) = match (&kinds[..], members.len()) {
         (_, 0) => (
-            "an object without members has no kind of template".to_owned(),
+            "an object without members is not a value".to_owned(),
             Some(r#"an empty object is `{"object": {}}`"#),
         ),
         ([], _) => (
-            "the object has no member with a kind of template".to_owned(),
+            "the object has no member with a kind of value".to_owned(),
             Some(r#"an object is `{"object": {…}}`, with its members inside"#),
         ),
         (kinds, _) => {
             let kinds: Vec<&str> = kinds.iter().map(|member| &*member.name).collect();
             let kinds = kinds.join("` and `");
-            (format!("a template is of one kind, not `{kinds}`"), None)
+            (format!("a value is of one kind, not `{kinds}`"), None)
         }
     };
     reader.fail(Code::WrongKind, node.place(), message, help)
@@ -155,7 +155,7 @@ fn part(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Par
         return reader.error(wrong_kind(node, "a part of a text", expected));
     }
     let members = reader.object(node, "a part of a text", part::ALL)?;
-    let spec = reader.optional_text(&members, part::SPEC, "the format of a value");
+    let spec = reader.optional_text(&members, part::SPEC, "`spec`");
     let Some(value) = members.get(part::VALUE) else {
         let message = "a part of a text has no `value`";
         return reader.fail(Code::MissingMember, node.place(), message, ());

@@ -87,9 +87,9 @@ fn its_findings_have_its_notation() {
         ),
         (
             r#""arguments": {"to": "<<mail.from>>"}"#,
-            Code::MixedDialects,
+            Code::UnknownMember,
             "\"arguments\"",
-            "call it `payload`",
+            "did you mean `payload`?",
         ),
     ] {
         let (finding, at) = found(&jobs(members));
