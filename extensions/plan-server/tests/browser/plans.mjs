@@ -345,6 +345,8 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.click("#start");
   await says(page, "#run-facts", "done");
   await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
+  const samples = await page.$$eval("#live .legend li:not(.line)", (all) => all.map((it) => getComputedStyle(it, "::before")).map((it) => [it.borderTopStyle, it.borderTopColor, it.backgroundColor].join()));
+  assert.equal(new Set(samples).size, 3, samples.join("; "));
   await close(page);
 }));
 

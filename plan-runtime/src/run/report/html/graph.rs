@@ -31,6 +31,9 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         .map(|two| (two[0], two[1]))
         .collect();
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
+    html.markup(
+        "<div class=\"scroll\" tabindex=\"0\" aria-label=\"Scrollable graph\" role=\"region\">",
+    );
     let svg = html
         .tag("svg")
         .attr("class", "graph")
@@ -67,6 +70,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .inside(|node| write_box(node, page, layout.boxes[step], step, *size));
         }
     });
+    // The legend stays below a graph that scrolls.
+    html.markup("</div>");
     write_legend(html, page, &arrows);
 }
 
