@@ -295,7 +295,7 @@ impl Decisions {
 
     /// Records the name that a person gives to a run.
     pub(crate) fn names(&self, run: &str, name: &str) -> Result<(), Problem> {
-        let Some(name) = line(Some(name), limits::TITLE) else {
+        let Some(name) = line(Some(name), limits::RUN_NAME) else {
             return Ok(());
         };
         let mut all = self.names.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,7 @@
 use super::{Page, sign, took};
 use crate::plan::{Body, Role, Source, Step, path};
 use crate::print::{Line, MessageName};
-use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, Point, cut, cut_small, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
 
@@ -191,7 +191,7 @@ fn write_box(
     };
     let id = MessageName(&page.report.steps[step].id).to_string();
     text("id", x + 15.0, y + 18.5, &cut(&id));
-    text("what", x + 15.0, y + 34.5, &cut(&what(page, step)));
+    text("what", x + 15.0, y + 34.5, &cut_small(&what(page, step)));
     text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
 }
 
