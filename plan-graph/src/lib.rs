@@ -59,7 +59,7 @@ pub use graph::Graph;
 #[cfg(feature = "layout")]
 pub use html::{Html, Tag, entity};
 #[cfg(feature = "layout")]
-pub use label::{HEIGHT, cut, width};
+pub use label::{HEIGHT, cut, cut_small, width};
 #[cfg(feature = "layout")]
 pub use layout::{Boxes, Layout, Point, layout};
 pub use notation::Amount;

@@ -356,6 +356,8 @@ fn an_undone_step_looks_undone() {
     // Only the undo step has this box and this edge.
     assert!(html.contains(">undo: act<"));
     assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));
+    // A graph that scrolls does not hide its legend.
+    assert!(html.contains("</svg></div><ul class=\"legend\">"));
     let legend = between(&html, "class=\"legend\"", "</ul>");
     for line in [
         "✗ failed",

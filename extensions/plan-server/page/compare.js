@@ -2,7 +2,7 @@
 
 import { differ } from "./arguments.js";
 import { changedLines, marked } from "./diff.js";
-import { $, bdi, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
+import { $, bdi, cut, h, hide, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant, time, took } from "./time.js";
@@ -14,8 +14,13 @@ const lastedOf = (run) => (run?.ended ? took(instant(run.ended) - instant(run.be
 const choices = (id, runs) => {
   const others = runs.filter((run) => run?.id !== id);
   if (!others.length) return h("p", { class: "none" }, "There is no other run of a plan with this name.");
-  return table("Runs of plans with this name, the latest first", ["Run", "State", "Inputs", "Began", "Took"], others.map((run) => ({ cells: [
+  const made = table("Runs of plans with this name, the latest first", ["Run", "State", "Inputs", "Began", "Took"], others.map((run) => ({ cells: [
     h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", run.name ? [bdi(run.name, 200), " "] : "", h("code", {}, cut(run.id, 80))), stateOf(run.state), run.inputs_text ? bdi(run.inputs_text, 200) : "–", time(run.began), lastedOf(run)] })));
+  if (others.length <= 8) return made;
+  const search = h("input", { id: "compare-search", type: "search", autocomplete: "off", spellcheck: "false", maxlength: "200", oninput: () => {
+    for (const row of made[0].querySelectorAll("tbody tr")) hide(row, !row.textContent.toLowerCase().includes(search.value.trim().toLowerCase()));
+  } });
+  return [h("p", { class: "pair" }, h("label", { for: "compare-search" }, "Search"), search), ...made];
 };
 
 // A value of a run, with a mark for each word that the other run does not have.

@@ -34,6 +34,8 @@ export const show = (value) => {
   }
 };
 export const bdi = (text, most) => h("bdi", {}, cut(text, most));
+// The name of a step or of a tool, which breaks between its words if its line is too short.
+export const named = (text, most) => h("bdi", { class: "named" }, cut(text, most).split(/(?<=[_.])/).flatMap((part, at) => [at ? h("wbr") : null, part]));
 // The name of a run, if a person gave a name, and the name of its plan.
 export const called = ({ name, plan }) => [name, plan || "a plan without a name"].filter(Boolean).flatMap((one, at) => [at ? " · " : "", bdi(one, 200)]);
 // A message, with what is in backquotes as code.

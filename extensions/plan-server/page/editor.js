@@ -1,4 +1,4 @@
-import { $, UNSEEN, announce, bdi, block, cut, fileName, h, hide, json, list, plural, put, say, seen, table } from "./dom.js";
+import { $, UNSEEN, announce, bdi, block, cut, fileName, h, hide, json, list, named, plural, put, say, seen, table } from "./dom.js";
 import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
@@ -322,14 +322,14 @@ const drawPlan = (plan) => {
   editor.drawn = editor.draft ? null : plan;
   editorPicture.put(editor.draft ?? plan?.svg, Boolean(editor.draft));
   if (editor.draft) editorPicture.wrong(new Set(editor.findings.filter(({ severity }) => severity === "error").map(({ step }) => step)));
-  if (!plan && !editor.draft) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
+  if (!plan && !editor.draft) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the text contains steps."));
   const all = shownSteps();
   const hasUndo = all.some((step) => step.undone_by);
   if (all.length) {
     const rows = all.slice(0, LIMITS.rows).map((step) => ({
       "data-step": step.path,
-      cells: [[h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)), step.intent ? h("p", { class: "hint" }, bdi(step.intent, 200)) : null].filter(Boolean),
-        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", effect(step), names(list(step.needs).filter((need) => need !== step.undoes)), ...(hasUndo ? [names([step.undone_by].filter(Boolean))] : []),
+      cells: [[h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, named(step.path, 200)), step.intent ? h("p", { class: "hint" }, bdi(step.intent, 200)) : null].filter(Boolean),
+        step.tool ? h("code", {}, named(step.tool, 200)) : "–", effect(step), names(list(step.needs).filter((need) => need !== step.undoes)), ...(hasUndo ? [names([step.undone_by].filter(Boolean))] : []),
         names(step.affects, step.affects_count)],
     }));
     $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Effect", "Needs", ...(hasUndo ? ["Undone by"] : []), "Steps that a failure blocks"], rows, all.length - rows.length));
@@ -342,7 +342,7 @@ const drawPlan = (plan) => {
 const names = (paths, count = list(paths).length) => {
   const shown = list(paths).slice(0, 4);
   if (!shown.length) return "–";
-  return h("span", {}, shown.flatMap((path, at) => [at ? ", " : "", bdi(path, 100)]), count > shown.length ? ` and ${(count - shown.length).toLocaleString()} more` : "");
+  return h("span", {}, shown.flatMap((path, at) => [at ? ", " : "", named(path, 100)]), count > shown.length ? ` and ${(count - shown.length).toLocaleString()} more` : "");
 };
 const chooseStep = (path) => {
   editor.chosen = path;

@@ -6,6 +6,7 @@ import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { fileOf } from "./report.js";
 import { api, noticed } from "./server.js";
+import { answers } from "./step.js";
 import { remembered } from "./store.js";
 import { instant, left, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
@@ -142,9 +143,9 @@ const showRun = () => {
   const tries = list(run.earlier).toReversed();
   hide($("earlier-card"), !tries.length);
   put($("earlier"), tries, () => tries.map(earlier));
-  const answers = decisions(run);
-  hide($("decisions-card"), !answers.length);
-  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, folded(answers.toReversed().slice(0, LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
+  const answered = answers();
+  hide($("decisions-card"), !answered.length);
+  put($("decisions"), answered, () => (answered.length ? h("ul", { class: "items" }, folded(answered.toReversed().slice(0, LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
     (one) => [stepLink(one.path), one.tool ? [" with ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)],
     ([one], count) => [`${count} calls of `, h("code", {}, cut(one.path.replaceAll(/\[\d+\]/g, ""), 200)), ": ", ...sentence(one)])) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);

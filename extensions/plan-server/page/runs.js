@@ -57,11 +57,17 @@ const rowOf = (run, hasInputs, hasErrors) => {
     h("span", {}, stateOf(run.state), why.length ? h("span", { class: "hint", title: list_?.path ?? null }, ` ${why.join(", ")}`) : ""),
     ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
 };
+// A narrow screen has the filters behind a button.
+const fold = h("button", { type: "button", "aria-controls": "filters", onclick: () => folds(fold.getAttribute("aria-expanded") === "true") }, "Filters");
+const folds = (isFolded) => {
+  $("filters").classList.toggle("folded", isFolded);
+  fold.setAttribute("aria-expanded", String(!isFolded));
+};
 // The numbers of runs in each state, each a link to the list of these runs.
 const showStates = ({ states = {}, is_exact = true } = {}) => {
   const all = Object.values(states).reduce((sum, count) => sum + count, 0);
   put($("states"), [states, is_exact, runs.state, address({})], () => [["", all], ...STATES.map((state) => [state, states[state] ?? 0])].map(([state, count]) =>
-    h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, `${count.toLocaleString()}${is_exact ? "" : "+"}`)))));
+    h("li", {}, h("a", { href: address({ state }), "aria-current": runs.state === state ? "true" : null }, state ? [h("span", { class: `sign ${state}`, "aria-hidden": "true" }, `${SIGNS[state]} `), capital(state)] : "All", " ", h("span", { class: "hint" }, `${count.toLocaleString()}${is_exact ? "" : "+"}`)))).concat(h("li", { class: "fold" }, fold)));
 };
 // The samples of a server without runs, and the samples that a person opens.
 const showWelcome = (isEmpty) => {
@@ -164,6 +170,7 @@ const showFilters = (changed) => {
   // A field in which somebody types keeps its text, unless the address has another time.
   for (const name of ["from", "to"]) if (document.activeElement !== $(`filter-${name}`) || changed.has(name)) $(`filter-${name}`).value = local(runs[name]);
   hide($("filter-clear"), !isFiltered());
+  if (changed.size || !fold.hasAttribute("aria-expanded")) folds(!FILTERS.slice(1).some((name) => runs[name]));
   showPlans();
 };
 // Shows the list that the address describes.

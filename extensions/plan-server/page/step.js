@@ -15,7 +15,7 @@ let values = { of: null, report: null };
 const isCurrent = () => values.id === live.id && values.retried === retried(live.run);
 const load = async () => {
   const { id, run, abort, chosen } = live;
-  const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length, retried(run)]);
+  const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length, list(run?.decisions).length, retried(run)]);
   const before = isCurrent() ? values.report : null;
   // No new state follows the end of a step, so the values of the step are asked for once more.
   const { status } = live.steps.get(chosen) ?? {};
@@ -139,9 +139,9 @@ const attempt = (one, began, over, only, stateOfCall) => {
       inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
 };
 
-// The answers to the questions of a step, and of its elements, the latest first.
 // The events leave the values of answers out.
-const answers = () => decisions(values.id === live.id && list(values.decisions).length === list(live.run?.decisions).length ? values : live.run);
+export const answers = () => decisions(values.id === live.id && list(values.decisions).length === list(live.run?.decisions).length ? values : live.run);
+// The answers to the questions of a step, and of its elements, the latest first.
 const answersOf = (path) => answers().filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
 
 // A refused call has no attempt, so its answer alone has the arguments.
@@ -222,8 +222,8 @@ const details = (path, status, stateOfStep) => {
 export const showStep = (stateOfStep) => {
   const { chosen: path, run } = live;
   hide($("step-card"), path === null);
+  if (path !== null || (!isOver(run) && list(run.decisions).some(({ changed, decision }) => changed || decision === "send"))) load();
   if (path === null) return;
-  load();
   const status = stateOfStep(path);
   put($("step-title"), path, () => ["Step ", bdi(path, 300)]);
   const undo = undoneBy(run);

@@ -81,7 +81,7 @@ export const showLive = (picture) => {
   }
   drawTicks(place.querySelector(".ticks"), scale.span);
   drawMoments(place.querySelector(".moments"), scale);
-  say(place.querySelector(".idle"), gaps.length ? `The axis leaves out ${took(gaps.reduce((sum, [start, end]) => sum + end - start, 0))} without an attempt of this timeline.` : "");
+  say(place.querySelector(".idle"), leftOut(gaps));
   const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
   say(place.querySelector(".hint:not(.idle)"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report contains them.` : "");
   const items = place.querySelector(".rows");
@@ -98,6 +98,16 @@ const earlierAttempts = () => {
   const origin = instant(live.run.began)?.getTime() ?? 0;
   const all = list(live.run.earlier).flatMap(({ attempts }) => list(attempts)).filter((one) => one?.ended_ms >= one?.started_ms);
   return all.map(({ path, started_ms, ended_ms, error }) => ({ path, bar: [origin + started_ms, origin + ended_ms, error ? "before bad" : "before"] }));
+};
+// The length of the gaps, with the time between an end and a retry apart.
+const leftOut = (gaps) => {
+  if (!gaps.length) return "";
+  const length = (spans) => spans.reduce((sum, [start, end]) => sum + Math.max(0, end - start), 0);
+  const ends = list(live.run.earlier).map(({ at, idle_ms: idle }) => [instant(at) - (idle ?? 0), instant(at).getTime()]);
+  const idle = length(gaps.flatMap(([from, to]) => ends.map(([start, end]) => [Math.max(from, start), Math.min(to, end)])));
+  const rest = length(gaps) - idle;
+  const parts = [[idle, "between an end and a retry"], [rest, "of waits"]].filter(([ms]) => ms >= 200).map(([ms, words]) => `${took(ms)} ${words}`);
+  return `The axis leaves out ${took(length(gaps))} without an attempt of this timeline${idle ? `: ${parts.join(" and ")}` : ""}.`;
 };
 // The scale without long times without an attempt, such as the time before a retry: the position of a time, and the times that it leaves out.
 const axisOf = (from, to, earlier, paths) => {

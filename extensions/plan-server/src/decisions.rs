@@ -104,6 +104,21 @@ impl Answered {
         }
     }
 
+    /// Returns the name of each changed argument, with its value before and after the change.
+    pub(crate) fn changes(&self) -> Vec<(&str, [Option<&Value>; 2])> {
+        let values = [&self.original, &self.arguments].map(|of| of.as_ref()?.as_object());
+        let [Some(before), Some(after)] = values else {
+            return Vec::new();
+        };
+        let mut all: Vec<&String> = before.keys().chain(after.keys()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter()
+            .map(|name| (name.as_str(), [before.get(name), after.get(name)]))
+            .filter(|(_, [before, after])| before != after)
+            .collect()
+    }
+
     /// Returns the answer without the values in it.
     pub(crate) fn without_values(self) -> Self {
         Self {
@@ -280,7 +295,7 @@ impl Decisions {
 
     /// Records the name that a person gives to a run.
     pub(crate) fn names(&self, run: &str, name: &str) -> Result<(), Problem> {
-        let Some(name) = line(Some(name), limits::TITLE) else {
+        let Some(name) = line(Some(name), limits::RUN_NAME) else {
             return Ok(());
         };
         let mut all = self.names.lock().unwrap_or_else(PoisonError::into_inner);

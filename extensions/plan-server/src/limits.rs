@@ -113,7 +113,10 @@ pub const EFFECTS: u64 = 16 << 20;
 pub const PLANS: usize = 2 << 20;
 
 /// Characters of the title of a plan without a name.
-pub const TITLE: usize = 60;
+pub const TITLE: usize = 100;
+
+/// Characters of the name of a run.
+pub const RUN_NAME: usize = 60;
 
 /// Names of plans in one answer.
 pub const PLAN_NAMES: usize = 100;

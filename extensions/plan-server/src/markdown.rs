@@ -1,9 +1,10 @@
 //! The report of a run as Markdown, for a ticket or a message.
 
 use crate::answer::Text;
-use crate::decisions::{Earlier, Retried};
+use crate::decisions::{Answered, Earlier, Retried};
 use crate::error::{Path, shortened};
-use crate::report::{Facts, sign, spent};
+use crate::live::millis;
+use crate::report::{Facts, SHOWN, sign, spent};
 use crate::run_json::{has_failed, report, time};
 use crate::runs::{Answer, Shared};
 use crate::undoing::{grouped, is_inside};
@@ -12,10 +13,14 @@ use axum::response::Response;
 use plan_graph::{Line, MessageName, Time};
 use plan_runtime::Report;
 use plan_runtime::run::Status;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// The maximum number of characters of a value.
 const VALUE: usize = 500;
+
+/// The maximum number of characters of the value of a changed argument.
+const CHANGED: usize = 100;
 
 /// `GET /api/runs/{id}/report.md`.
 pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
@@ -39,12 +44,8 @@ pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<
                     "" => "The run".to_owned(),
                     path => code(path),
                 };
-                format!(
-                    "{of}: {} by {} at {}{because}",
-                    it.done(),
-                    code(it.by()),
-                    it.at
-                )
+                let (done, by) = (it.done(), code(it.by()));
+                format!("{of}: {done} by {by} at {}{because}{}", it.at, changes(it))
             });
             text += &list("Answers of people", answers);
             let text = Text::of(&state.answers, text.into_bytes())?;
@@ -145,8 +146,20 @@ fn before(it: &Earlier) -> String {
     format!("{}{nth}: {}{took}{error}", code(&it.path), it.status())
 }
 
+/// Returns the changed arguments of an answer: `; day: "2027-03-12" → "2027-03-15"`.
+fn changes(answered: &Answered) -> String {
+    let value = |of: Option<&Value>| match of {
+        Some(value) => code(&shortened(&value.to_string(), CHANGED)),
+        None => "no value".to_owned(),
+    };
+    let changes = answered.changes().into_iter();
+    changes
+        .map(|(name, values)| format!("; {}: {}", code(name), values.map(value).join(" → ")))
+        .collect()
+}
+
 fn steps(report: &Report, earlier: &[Retried]) -> String {
-    let mut text = "\n### Steps\n\n| step | tool | status | calls | took | error |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut text = "\n### Steps\n\n| step | tool | status | calls | took | waited | error |\n|---|---|---|---|---|---|---|\n".to_owned();
     for step in report.steps() {
         let name = MessageName(step.id()).to_string();
         let before = earlier.iter().flat_map(|it| &it.attempts);
@@ -154,7 +167,11 @@ fn steps(report: &Report, earlier: &[Retried]) -> String {
         let made = before
             .filter(|it| !it.path[name.len()..].contains('.'))
             .count();
-        let took = step.duration().map(|took| Time(took).to_string());
+        // The times of attempts before a retry are without their waits as well.
+        let waited = step.waited();
+        let took = step.duration().map(|it| it.saturating_sub(waited));
+        let took = took.map(|it| Time(it).to_string());
+        let waited = (millis(waited) >= SHOWN).then(|| Time(waited).to_string());
         let error = match step.status() {
             Status::Blocked { by, .. } => Some(has_failed(by)),
             _ => step.error().map(ToString::to_string),
@@ -166,6 +183,7 @@ fn steps(report: &Report, earlier: &[Retried]) -> String {
             step.state().to_owned(),
             (step.attempts().len() + made).to_string(),
             took.unwrap_or_default(),
+            waited.unwrap_or_default(),
             code_or_empty(error.as_deref()),
         ]);
     }

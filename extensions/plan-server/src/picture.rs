@@ -1,7 +1,7 @@
 //! The graph of a plan before it runs, as SVG with classes for the page's colors.
 
 use crate::view::StepView;
-use plan_graph::{Boxes, HEIGHT, Html, MessageName, Safe, cut, entity, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, MessageName, Safe, cut, cut_small, entity, layout, width};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Write};
 
@@ -100,9 +100,9 @@ pub(crate) fn svg(name: &str, steps: &[StepView]) -> Option<String> {
                         let rect = rect.attr("width", wide).attr("height", high - 2.0 * inset);
                         rect.attr("rx", round).empty();
                     }
-                    for (class, down, text) in [("id", 18.5, &*step.path), ("what", 34.5, &*step.what())] {
+                    for (class, down, text) in [("id", 18.5, cut(&step.path)), ("what", 34.5, cut_small(&step.what()))] {
                         let element = node.tag("text").attr("class", class);
-                        element.attr("x", Tenths(x + 15.0)).attr("y", Tenths(y + down)).text(cut(text));
+                        element.attr("x", Tenths(x + 15.0)).attr("y", Tenths(y + down)).text(text);
                     }
                 });
             }

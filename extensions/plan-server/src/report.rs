@@ -24,6 +24,9 @@ const INPUT: usize = 2_000;
 /// The maximum number of characters of a value that the reader has not opened.
 const LINE: usize = 200;
 
+/// The start of the line with the number of steps and the time of the run. The name of the plan has no markup.
+const FACTS: &str = "<p class=\"facts\">";
+
 /// `GET /api/runs/{id}/report.html`.
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -68,6 +71,13 @@ pub(crate) async fn page(
             let page = match page.split_once("</h1>") {
                 Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
                 None => page,
+            };
+            let page = match (facts.run.ended, facts.idle(), page.split_once(FACTS)) {
+                (Some(_), Some(idle), Some((before, rest))) => {
+                    let idle = format!("</strong>, {idle} of them between an end and a retry");
+                    format!("{before}{FACTS}{}", rest.replacen("</strong>", &idle, 1))
+                }
+                _ => page,
             };
             let page = page.replacen("</main>", &format!("{records}</main>"), 1);
             let text = Text::of(&state.answers, page.into_bytes())?;
@@ -209,13 +219,6 @@ fn write_facts(html: &mut Html, facts: &Facts) {
             list.tag("dt").text("Ended");
             list.tag("dd").inside(|dd| write_time(dd, &time(ended)));
         }
-        if let (Some(idle), Some(ended)) = (facts.idle(), run.ended) {
-            let took = Time(ended.duration_since(run.began).unwrap_or_default());
-            list.tag("dt").text("Took");
-            list.tag("dd").text(format_args!(
-                "{took}, {idle} of them between an end and a retry"
-            ));
-        }
         if !facts.restarts.is_empty() {
             list.tag("dt").text("Server restarted");
             list.tag("dd").inside(|dd| {
@@ -272,7 +275,7 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
 }
 
 /// The least milliseconds of waits that a report mentions.
-const SHOWN: f64 = 200.0;
+pub(crate) const SHOWN: f64 = 200.0;
 
 pub(crate) fn spent(millis: f64) -> Time {
     Time(Duration::try_from_secs_f64(millis / 1e3).unwrap_or_default())
@@ -331,24 +334,16 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
         dd.text(": ");
         write_value(dd, value);
     }
-    let (Some(original), Some(changed)) = (&answered.original, &answered.arguments) else {
-        if let Some(refused) = &answered.arguments {
-            dd.text("; the arguments were ");
-            write_value(dd, refused);
-        }
+    if let (None, Some(refused)) = (&answered.original, &answered.arguments) {
+        dd.text("; the arguments were ");
+        write_value(dd, refused);
+    }
+    let changes = answered.changes();
+    if changes.is_empty() {
         return;
-    };
-    let names = |of: &Value| of.as_object().cloned().unwrap_or_default();
-    let (before, after) = (names(original), names(changed));
-    let mut all: Vec<&String> = before.keys().chain(after.keys()).collect();
-    all.sort_unstable();
-    all.dedup();
+    }
     dd.tag("ul").inside(|list| {
-        for name in all {
-            let (before, after) = (before.get(name), after.get(name));
-            if before == after {
-                continue;
-            }
+        for (name, [before, after]) in changes {
             list.tag("li").inside(|item| {
                 item.tag("code").text(MessageName(name));
                 item.text(": ");

@@ -568,7 +568,7 @@ fn an_attempt_has_one_time() {
     let (html, text) = texts();
     assert!(html.contains("class=\"bad earlier\""), "{html}");
     assert!(
-        html.contains(" of them between an end and a retry</dd>"),
+        html.contains(" of them between an end and a retry, started <time"),
         "{html}"
     );
     let parts = [
@@ -636,7 +636,7 @@ fn times_after_a_retry_are_true() {
     let run = server.until(&id, |run| run["questions"][0]["path"] == "m");
     assert_eq!(run["questions"][0]["changed_before"], Value::Null);
     answer("m", &json!({"decision": "allow"}));
-    server.ended(&id);
+    let run = server.ended(&id);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     let (_, records) = report.split_once("<dt>Before retry 1</dt>").unwrap();
     let words = [
@@ -650,4 +650,13 @@ fn times_after_a_retry_are_true() {
     let took = earlier["took_ms"].as_f64();
     assert!(took >= waited, "{earlier}");
     assert!(report.contains("without an attempt of this timeline"));
+    // The time of a person is apart from the time of the tool.
+    let (_, text) = server.get_text(&format!("/api/runs/{id}/report.md"));
+    let step = &run["report"]["steps"][2];
+    let waited = step["waited_ms"]["answer"].as_f64().unwrap();
+    let took = step["duration_ms"].as_f64().unwrap() - waited;
+    let [took, waited] =
+        [took, waited].map(|ms| Time(Duration::from_secs_f64(ms / 1e3)).to_string());
+    let row = format!("| `m` | `email_send` | completed | 1 | {took} | {waited} |");
+    assert!(text.contains(&row), "{row} in {text}");
 }

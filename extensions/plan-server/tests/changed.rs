@@ -79,4 +79,7 @@ fn changed_arguments_are_checked_and_outlive_the_server() {
     ] {
         assert!(report.contains(change), "{report}");
     }
+    let (_, text) = server.get_text(&format!("/api/runs/{id}/report.md"));
+    let change = "; `ms`: `9007199254740993` → `1`; `text`: no value → `\"Hello\"`\n";
+    assert!(text.contains(change), "{text}");
 }

@@ -95,6 +95,17 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await page.click("#to-runs");
     await page.waitForSelector("#runs a");
     await looks("runs");
+    if (options.width < 400) {
+      // The filters are behind a button, and a finger can press each button.
+      await page.setViewport({ ...options, hasTouch: true, isMobile: true });
+      await page.waitForSelector("#runs a");
+      assert.equal(await page.$eval("#filters", (it) => it.getClientRects().length), 0);
+      await press(page, "Filters");
+      await page.waitForSelector("#filter-text", { visible: true });
+      const heights = await page.$$eval("button:not(.link), a.button", (all) => all.filter((it) => it.getClientRects().length).map((it) => [it.textContent, it.getBoundingClientRect().height]));
+      assert.deepEqual(heights.filter(([, height]) => height < 40), []);
+      await looks("filters");
+    }
     await close(page);
   }));
 }

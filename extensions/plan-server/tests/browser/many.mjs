@@ -28,7 +28,7 @@ for (const [shape, options] of SHAPES) {
     }
     const page = await open(stub.url, { ...options, at: "#/runs" });
     await says(page, "#runs-count", "1–100 of 230 runs");
-    assert.deepEqual(await page.$$eval("#states li", (all) => all.map((it) => it.textContent.replace(/^\W/, "").trim())), ["All 230", "Running 0", "Waiting 0", "Done 207", "Failed 23", "Cancelled 0"]);
+    assert.deepEqual(await page.$$eval("#states a", (all) => all.map((it) => it.textContent.replace(/^\W/, "").trim())), ["All 230", "Running 0", "Waiting 0", "Done 207", "Failed 23", "Cancelled 0"]);
     assert.match(await text(page, '#runs [data-label="Began"]'), /^1 min ago$/);
     assert.match(await page.$eval('#runs [data-label="Began"] time', (it) => it.title), /20\d\d/);
     assert.equal(await page.$eval("th:has(#sort-began)", (it) => it.getAttribute("aria-sort")), "descending");
@@ -73,6 +73,12 @@ for (const [shape, options] of SHAPES) {
     await page.click("#compare-chosen");
     await wait(page, () => location.hash === "#/compare/r0003/r0001");
     await says(page, "#compare-runs", "r0003");
+    // A long list of runs to compare with has a search.
+    for (let at = 0; at < 12; at += 1) stub.runs.set(`other${at}`, run(`other${at}`, { state: at ? "done" : "failed" }));
+    await page.evaluate(() => (location.hash = "#/compare/r0001"));
+    await (await page.waitForSelector("#compare-search")).type("FAILED");
+    assert.deepEqual(await page.$$eval("#compare-runs tbody tr:not([hidden]) a", (all) => all.map((it) => it.textContent)), ["Compare with other0"]);
+    await looks(page, `compare-search-${shape}`);
     await close(page);
   }));
 

@@ -333,6 +333,8 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await put(page, JSON.stringify([{ id: "booked", tool: "book_room", arguments: {} }, { id: "told", tool: "send_mail", after: ["booked"], arguments: {} }, { id: "back", tool: "cancel_room", undoes: "booked", arguments: { x: "{{booked.result}}" } }]));
   await drawn(page, 3);
   assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
+  // A long name breaks between its words.
+  assert.deepEqual(await page.$$eval("#steps tbody tr:last-child code bdi", (all) => all.map((it) => it.innerHTML)), ["cancel_<wbr>room"]);
   const dashes = await page.$$eval("#picture .edge", (all) => all.map((it) => getComputedStyle(it).strokeDasharray));
   assert.equal(new Set(dashes).size, 2, String(dashes));
   assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Steps that a failure blocks"]);
@@ -343,6 +345,8 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.click("#start");
   await says(page, "#run-facts", "done");
   await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
+  const samples = await page.$$eval("#live .legend li:not(.line)", (all) => all.map((it) => getComputedStyle(it, "::before")).map((it) => [it.borderTopStyle, it.borderTopColor, it.backgroundColor].join()));
+  assert.equal(new Set(samples).size, 3, samples.join("; "));
   await close(page);
 }));
 

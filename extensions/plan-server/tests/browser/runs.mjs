@@ -559,10 +559,11 @@ await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
   await wait(page, () => [...document.querySelectorAll("#timeline .row")].some((row) => row.textContent.includes("two")));
   assert.deepEqual(await page.$$eval("#timeline .row", (all) => all.filter((row) => row.textContent.includes("two")).map((it) => [it.querySelector(".said").innerText.trim(), it.querySelectorAll("i:not(.before)").length])), [["not started", 0]]);
   // A step began at the time that the server tells, even if the rest of its list began before the retry.
+  // The time between an end and a retry is apart from the waits that the axis leaves out as well.
   made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, Date.now() - 6_000 - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
-    decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
+    earlier: [{ at: new Date(Date.now() - 6_000).toISOString(), attempts: [], idle_ms: 540_000 }], decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
   await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
-  await says(page, "#timeline .idle", "The axis leaves out 9 min 5");
+  await wait(page, () => /^The axis leaves out 9 min 5\d s without an attempt of this timeline: 9 min 0 s between an end and a retry and 5\d\.\d\d s of waits\.$/.test(document.querySelector("#timeline .idle")?.textContent));
   await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
   const { began, decisions } = stub.runs.get("r0009");
   made(stub, "r0010", "running", [["all", false]], [["all", "running", 1, Date.parse(began) - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began, decisions });

@@ -3,7 +3,7 @@
 use super::{Page, sign, took};
 use crate::plan::{Body, Role, Source, Step, path};
 use crate::print::{Line, MessageName};
-use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, Point, cut, cut_small, layout, width};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::{Display, Formatter, Result};
 
@@ -31,6 +31,9 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         .map(|two| (two[0], two[1]))
         .collect();
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
+    html.markup(
+        "<div class=\"scroll\" tabindex=\"0\" aria-label=\"Scrollable graph\" role=\"region\">",
+    );
     let svg = html
         .tag("svg")
         .attr("class", "graph")
@@ -67,6 +70,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .inside(|node| write_box(node, page, layout.boxes[step], step, *size));
         }
     });
+    // The legend stays below a graph that scrolls.
+    html.markup("</div>");
     write_legend(html, page, &arrows);
 }
 
@@ -186,7 +191,7 @@ fn write_box(
     };
     let id = MessageName(&page.report.steps[step].id).to_string();
     text("id", x + 15.0, y + 18.5, &cut(&id));
-    text("what", x + 15.0, y + 34.5, &cut(&what(page, step)));
+    text("what", x + 15.0, y + 34.5, &cut_small(&what(page, step)));
     text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
 }
 

@@ -255,12 +255,11 @@ impl Page<'_> {
             "\n<div class=\"columns\"><main>\n<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
              <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
              <button type=\"button\" data-zoom=\"1.25\" aria-label=\"Larger\">+</button>\
-             <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>\
-             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Scrollable graph\" role=\"region\">",
+             <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>",
         );
         graph::write(&mut html, self);
         html.markup(
-            "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
+            "</section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
              <p class=\"hint\">Each bar is a step with its attempts. Green attempts succeeded, and red attempts failed. \
              The dashed parts are waits: for an answer, for a value or for a free slot. The framed steps are the critical path: the run had to wait for these steps.</p>",
         );
