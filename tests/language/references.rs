@@ -278,7 +278,7 @@ fn missing_is_not_null() {
         .run(&()),
     );
     assert!(
-        error.contains("/a/0") && error.contains("0 elements"),
+        error.contains("0 elements at `/a`, so the list has no element 0"),
         "{error}"
     );
 }

@@ -73,7 +73,7 @@ fn a_fallback_replaces_what_does_not_come() {
     assert_eq!(output.unwrap(), None);
     let reply = report.step("reply").unwrap().status().to_string();
     assert_eq!(reply, "recovered: took longer than 1m");
-    assert!(report.to_html().contains(">await<"));
+    assert!(report.to_html().contains(">waits for a value<"));
     assert_eq!(timer.elapsed(), Duration::from_secs(60));
     drop(signals);
 }
@@ -369,7 +369,7 @@ fn mistakes_in_json_are_found_at_their_places() {
         found(r#""await": "T", "value": 3"#),
     ];
     let expected = [
-        "the type of the value",
+        "`await` is `3`, but must be a string",
         "the step is a `await`, which takes no `arguments`",
         "a wait has no attempts",
         "step `a` waits for a value, but an always step cannot wait for one",

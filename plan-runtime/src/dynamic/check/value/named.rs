@@ -51,7 +51,11 @@ impl ValueCheck<'_> {
             None if given.len() <= MOST_NAMES => self.replaced((name, value), given, form)?,
             similar => similar,
         };
-        let names = if free.count() == 0 { &[] } else { names };
+        let names = if closed && free.count() == 0 {
+            &[]
+        } else {
+            names
+        };
         let note = self.unknown(value, name, names, similar, closed);
         // An error is reported once: here, and not as a missing name.
         found.meant.extend(similar);
