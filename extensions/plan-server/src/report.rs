@@ -46,7 +46,7 @@ pub(crate) async fn page(
             let page = if asked.alone {
                 report.to_html()
             } else {
-                report.to_html_linked("/report.css", "/report.js")
+                with_framed(report.to_html_linked("/report.css", SCRIPT))
             };
             let facts = Facts::of(state, run, &report)?;
             let mut html = Html::new(escape);
@@ -74,6 +74,19 @@ pub(crate) async fn page(
             Ok(text.response("text/html; charset=utf-8"))
         })
         .await
+}
+
+/// The address of the script of a report.
+const SCRIPT: &str = "/report.js";
+
+/// Adds the script that prints a report in a frame. The policy of the report permits only scripts with its nonce.
+fn with_framed(page: String) -> String {
+    let Some((before, script)) = page.rsplit_once("<script ") else {
+        return page;
+    };
+    let tag = script.split_inclusive("</script>").next();
+    let framed = tag.unwrap_or_default().replace(SCRIPT, "/page/framed.js");
+    format!("{before}<script {framed}<script {script}")
 }
 
 /// The facts at the top of a report.
@@ -332,9 +345,17 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
         write_value(dd, value);
     }
     let (Some(original), Some(changed)) = (&answered.original, &answered.arguments) else {
-        if let Some(refused) = &answered.arguments {
-            dd.text("; the arguments were ");
-            write_value(dd, refused);
+        if let Some(Value::Object(refused)) = &answered.arguments {
+            dd.text("; the arguments were:");
+            dd.tag("ul").inside(|list| {
+                for (name, value) in refused {
+                    list.tag("li").inside(|item| {
+                        item.tag("code").text(MessageName(name));
+                        item.text(": ");
+                        write_value(item, value);
+                    });
+                }
+            });
         }
         return;
     };
