@@ -78,7 +78,7 @@ $("retry").addEventListener("click", () => {
     listed("These completed steps run again", completed.filter(runs), ({ always, needs }) => (always ? [", at the end of every run"] : [", needs ", bdi(list(needs).find((need) => again.has(need)), 200)])),
     listed("These steps keep their outputs", completed.filter((step) => !runs(step)), () => []),
     completed.some((step) => again.has(step.path)) ? h("p", { class: "hint" }, "These calls are made again with the number of the first call. A tool that recognizes the number does not repeat the effect. Other tools do: for example, an e-mail is sent twice.") : "",
-    h("p", { class: "hint" }, run.approve === "each" ? "The run asks before each call that may change something." : "The run makes all calls without asking."),
+    h("p", { class: "hint" }, run.approve === "each" ? "The run asks before each call that may change something. A call that a person allowed, and that failed or was cancelled, runs again with the allowed arguments and without a second question." : "The run makes all calls without asking."),
   ].flat().filter(Boolean));
   $("retry-dialog").showModal();
 });

@@ -96,7 +96,7 @@ export const openCompare = async (id, other) => {
     const runs = b ? [] : list((await api(`/api/runs?limit=${LIMITS.page}&plan=${encodeURIComponent(a.plan ?? "")}`, { signal }))?.runs);
     const plans = b ? await Promise.all([a, b].map(({ id }) => api(`/api/runs/${encodeURIComponent(id)}/plan`, { signal }).catch(() => null))) : [];
     if (signal.aborted) return;
-    say($("compare-title"), b ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
+    say($("compare-title"), b ? (a.plan === b.plan ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : "Two runs of different plans") : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
     if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has the latest runs of plans with this name."), choices(id, runs)].flat());
     const same = plans.every((plan) => plan?.text !== undefined) ? plans[0].text === plans[1].text : null;

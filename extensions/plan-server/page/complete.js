@@ -59,7 +59,7 @@ const place = () => {
 };
 // A reference may be a part of a string. Then a choice replaces only this part.
 const narrowed = (at, dialect) => {
-  const mark = { "action plan": "{{", "step blueprint": "${" }[dialect];
+  const mark = { "action plan": "{{", "blueprint": "${" }[dialect];
   const from = at && !at.isKey && !at.isBare && mark ? at.typed.lastIndexOf(mark) : -1;
   if (from < 0 || at.typed.slice(from).includes("}")) return at;
   const caret = at.start + at.typed.length;

@@ -177,6 +177,7 @@ export const measure = () => {
 };
 const edited = () => {
   if (!editor.before.trim() && text.value.trim()) say($("findings-count"), "");
+  if (!text.value.trim()) editor.last = editor.draft = null;
   shift();
   measure();
   underline();

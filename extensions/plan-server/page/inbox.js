@@ -1,22 +1,27 @@
 // The questions of all runs, and the runs that wait for a value. Nobody can help a run that waits for a time.
 
-import { $, called, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { namesOf } from "./arguments.js";
+import { $, bdi, called, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
 import { callsOf, follow, groupsOf, inboxQuestions, inboxWaits, stepOf } from "./questions.js";
 import { api, capital, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
+import { loadTools } from "./tools.js";
 
 const FIRST = 3;
+// The first argument of a call tells questions about one tool apart.
+const MOST = 40;
+const firstOf = (tool, given) => namesOf(tool, given ?? {}).slice(0, 1).flatMap((name) => [", with ", h("code", {}, cut(name, MOST)), " ", bdi(typeof given[name] === "string" ? given[name] : JSON.stringify(given[name]), MOST)]);
 // The first questions, and the first runs that wait for a value, above the list of runs.
 const firstAsks = (groups, others, count) => {
   const all = [...groups.map((group) => ({ ...group.some[0], calls: group.some.length, words: capital(callsOf(group)) })), ...others.map(({ id, name, plan, began }) => ({ run: id, name, plan, asked: began, calls: 1 }))];
   const shown = all.slice(0, FIRST);
   // A list with filters is about other runs.
   hide($("asks-card"), !all.length || location.hash.startsWith("#/runs?"));
-  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, name, plan, asked, path, tool, calls, words }) => h("li", {},
-    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${words} of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
-    " ", h("span", { class: "hint" }, "Run of ", called({ name, plan }), path ? ", asked " : ", began ", since(asked), " ago")))),
+  put($("asks"), [all, count], () => [h("ul", { class: "items" }, shown.map(({ run, name, plan, asked, path, tool, calls, words, arguments: given }) => h("li", {},
+    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(calls > 1 ? [`${words} of `, h("code", {}, cut(tool, 200)), " wait in the step ", h("code", {}, cut(stepOf({ path }), 300))] : path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), ...firstOf(tool, given), "?"] : ["Send a value to the run"])),
+    " ", h("span", { class: "hint" }, "Run of ", called({ name, plan }), path ? " · asked " : " · began ", since(asked), " ago")))),
     count > shown.reduce((sum, { calls }) => sum + calls, 0) ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${count.toLocaleString()}`)) : null]);
 };
 let timer = 0;
@@ -42,7 +47,7 @@ const loadInbox = async (quiet = false) => {
   asking?.abort();
   const { signal } = (asking = new AbortController());
   try {
-    const [asked, waiting] = await Promise.all([api("/api/questions", { signal }), api("/api/runs?waits_for=value&limit=100", { signal })]);
+    const [asked, waiting] = await Promise.all([api("/api/questions", { signal }), api("/api/runs?waits_for=value&limit=100", { signal }), loadTools()]);
     if (signal.aborted) return;
     const questions = list(asked?.questions).filter((one) => one && typeof one === "object");
     const others = list(waiting?.runs).filter((run) => run && typeof run === "object");

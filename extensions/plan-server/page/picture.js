@@ -84,15 +84,14 @@ export class Picture {
   settle() {
     if (!this.svg || this.overview || this.isChosen || !this.place.clientWidth) return;
     const isFit = this.scale() >= LEAST;
-    if (isFit === this.isFit) return;
-    this.fit(isFit);
-    this.reveal(this.marked ?? this.nodes.keys().next().value);
+    if (isFit !== this.isFit) this.fit(isFit);
+    if (!this.isMoved) this.reveal(this.marked ?? this.nodes.keys().next().value, true);
   }
-  // Scrolls to a step, if the graph scrolls.
-  reveal(path) {
+  // Scrolls to a step, if the graph scrolls. A visible step moves to the center only with `isCentered`.
+  reveal(path, isCentered = false) {
     const [step, frame] = [this.nodes.get(path), this.frame].map((it) => it?.getBoundingClientRect());
     if (!step || this.overview || this.isFit) return;
-    if (step.top < frame.top || step.bottom > frame.bottom || step.left < frame.left || step.right > frame.right) {
+    if (isCentered || step.top < frame.top || step.bottom > frame.bottom || step.left < frame.left || step.right > frame.right) {
       this.frame.scrollBy(step.left + step.width / 2 - frame.left - frame.width / 2, step.top + step.height / 2 - frame.top - frame.height / 2);
     }
   }
@@ -129,12 +128,13 @@ export class Picture {
     });
     this.svg.addEventListener("click", (event) => this.picked(event.target.closest("[data-path]")));
     this.svg.addEventListener("keydown", (event) => this.key(event));
-    this.frame = h("div", { class: "scroll" }, this.svg);
+    const move = () => (this.isMoved = true);
+    this.frame = h("div", { class: "scroll", onwheel: move, onpointerdown: move, onkeydown: move }, this.svg);
     this.overview = this.nodes.size > LIMITS.collapse ? new Overview(this.svg, this.nodes, this.frame) : null;
     this.place.replaceChildren(this.overview?.place ?? this.frame, this.legend, this.shared.place);
     this.explain();
     // The steps of a group have their natural size, and scroll.
-    Object.assign(this, { isChosen: false, marked: null });
+    Object.assign(this, { isChosen: false, isMoved: false, marked: null });
     this.fit(!this.overview);
     this.settle();
   }
@@ -204,10 +204,12 @@ export class Picture {
   }
   // Marks the steps with errors. The effects of their tools are unknown.
   wrong(paths) {
-    for (const [path, node] of this.nodes) {
+    // Two steps of a draft may have one path.
+    for (const node of this.svg?.querySelectorAll("[data-path]") ?? []) {
+      const isWrong = paths.has(node.dataset.path);
       node.classList.remove("acts");
-      node.classList.toggle("wrong", paths.has(path));
-      if (paths.has(path)) node.setAttribute("aria-label", `${node.dataset.spoken}: has errors`);
+      node.classList.toggle("wrong", isWrong);
+      if (isWrong) node.setAttribute("aria-label", `${node.dataset.spoken}: has errors`);
     }
     this.overview?.mark(null);
     this.explain();

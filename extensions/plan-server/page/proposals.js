@@ -17,7 +17,7 @@ const PLAN = ["steps", "The steps of the plan", "[]"];
 const BLOCK = [["inputs", "Values for the steps inside", "{}"], ["steps", "The steps inside", "[]"], ["tail", "The last call, whose output is the output of the block", "{}"], ["value", "The output of the block", ""]];
 const MEMBERS = {
   plan: { "action plan": [["plan", "The steps of the plan", "[]"], ...NAMED], "tool plan": [PLAN, ["output_steps", "The steps whose outputs are the output", '[""]'], ...NAMED],
-    "step blueprint": [["requestId", "The name of the plan", '""'], PLAN, NAMED[1]], "plan JSON": [...NAMED, ["inputs", "The inputs of the plan", "[{}]"], PLAN, ["output", "The output of the plan", "{}"]] },
+    "blueprint": [["requestId", "The name of the plan", '""'], PLAN, NAMED[1]], "plan JSON": [...NAMED, ["inputs", "The inputs of the plan", "[{}]"], PLAN, ["output", "The output of the plan", "{}"]] },
   policy: [["attempts", "The number of attempts", ""], ["backoff", "The time before the next attempt", '""'], ["timeout", "The time for each attempt", '""'], ["deadline", "The time for all attempts", '""'],
     ["optional", "A failure does not stop the plan", '"whole"'], ["fallback", "The value after a failure", ""], ["catch", "The output contains the failure", "true"], ["concurrency", "The number of elements at a time", ""], ["at_most", "The number of rounds of a loop", ""]],
   if: [["condition", "The steps run if it is true", ""], ["pattern", "A name for a value that is present, such as Some(x)", '""'], ["value", "The value of the pattern", '""'], ["then", "What runs", "{}"]],
@@ -30,7 +30,7 @@ const MEMBERS = {
   reference: [["step", "An earlier step", '""'], ["input", "An input of the plan", '""'], ["local", "An element of a list", '""'], ["pointer", "The place in the value", '""']],
 };
 const membersOf = ({ top, frames }, dialect) => {
-  const isBlueprint = dialect === "step blueprint";
+  const isBlueprint = dialect === "blueprint";
   const isPlanJson = dialect === "plan JSON";
   const call = [isPlanJson ? ["tool", GIVEN[1], '{"name": ""}'] : GIVEN, [isBlueprint ? "params" : "arguments", "The arguments of the tool", isPlanJson ? '{"object": {}}' : "{}"]];
   const keys = frames.slice(0, -1).map(({ key }) => key);
@@ -52,7 +52,7 @@ const opening = (type) => (/^text/.test(type) ? '""' : /^list/.test(type) ? "[]"
 const written = (dialect, name, path) => {
   const isName = (part) => /^[A-Za-z_]\w*$/.test(part);
   const tail = path.map((part) => (isName(part) ? `.${part}` : `[${/^\d+$/.test(part) ? part : JSON.stringify(part)}]`)).join("");
-  if (dialect === "step blueprint") return `\${${name}.data${tail}}`;
+  if (dialect === "blueprint") return `\${${name}.data${tail}}`;
   if (dialect === "tool plan") return `$ref:${name}${tail.replaceAll(/\[(\d+)\]/g, ".$1")}`;
   return dialect === "plan JSON" ? `${name}${tail}` : `{{${name}.result${tail}}}`;
 };
@@ -61,8 +61,8 @@ const pointer = (path) => path.map((part) => `/${part.replaceAll("~", "~0").repl
 const references = ({ step, frames }, { steps, inputs, dialect }) => {
   const of = (name, source, schema, root) => places(schema, root).map(([path, one]) => ({ name: written(dialect, name, path), about: typeOf(one, root), schema: one, root,
     json: { reference: { ...source, pointer: pointer(path) } } }));
-  const all = steps.filter((one) => one.number < (step?.number ?? steps.length) && one.tool && (one.id || dialect === "step blueprint"))
-    .flatMap((one) => of(dialect === "step blueprint" ? `step[${one.number}]` : one.id, { step: one.id }, toolOf(one.tool)?.output, toolOf(one.tool)?.output));
+  const all = steps.filter((one) => one.number < (step?.number ?? steps.length) && one.tool && (one.id || dialect === "blueprint"))
+    .flatMap((one) => of(dialect === "blueprint" ? `step[${one.number}]` : one.id, { step: one.id }, toolOf(one.tool)?.output, toolOf(one.tool)?.output));
   for (const { values: { pattern, list: of_list, value } } of frames) {
     const local = /^(?:Some\()?(\w+)\)?$/.exec(pattern ?? "")?.[1];
     const from = all.find(({ name }) => name === (of_list ?? value));
@@ -95,7 +95,7 @@ const valuesAt = ({ frames, step, isBare }, { steps, dialect }) => {
   const names = (some) => some.filter(({ id }) => id).map(({ id, tool }) => ({ name: id, about: tool ?? "" }));
   if (key === "tool" || (key === "name" && keys.at(-2) === "tool")) return list(tools.all).map(({ name, description }) => ({ name, about: description }));
   if (key === "output_steps") return names(steps);
-  if (key === "dependsOn" || (key === "undo" && dialect === "step blueprint")) return isBare ? before.map(({ number, tool }) => ({ name: String(number), about: tool ?? "", isRaw: true })) : [];
+  if (key === "dependsOn" || (key === "undo" && dialect === "blueprint")) return isBare ? before.map(({ number, tool }) => ({ name: String(number), about: tool ?? "", isRaw: true })) : [];
   if (key === "undo") return names(before);
   if (key === "after") return names(steps.filter((one) => one !== step));
   return key === "await" || key === "type" ? ["String", "bool", "i64", "f64", "Vec<String>"].map((name) => ({ name, about: "Type" })) : [];

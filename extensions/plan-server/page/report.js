@@ -43,11 +43,18 @@ export const showReport = () => busy($("report"), async () => {
   const page = await load("/report.html", "text/html");
   if (id !== live.id) return;
   if (page.length > LIMITS.report) throw new Refused(413, { error: { message: "the report is too large to be shown here" } });
-  $("report-frame").replaceChildren(h("iframe", { sandbox: "allow-scripts", title: "The report of the run", srcdoc: page }));
+  $("report-frame").replaceChildren(h("iframe", { sandbox: "allow-scripts allow-modals", title: "The report of the run", srcdoc: page }));
   $("report-dialog").showModal();
 });
 const address = (rest) => `#/runs/${encodeURIComponent(live.id)}${rest}`;
 $("report").addEventListener("click", () => (location.hash === address("/report") ? showReport() : (location.hash = address("/report"))));
+const print = () => $("report-frame").querySelector("iframe")?.contentWindow.postMessage("print", "*");
+$("report-print").addEventListener("click", print);
+$("report-dialog").addEventListener("keydown", (event) => {
+  if (event.key !== "p" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  print();
+});
 $("report-close").addEventListener("click", () => $("report-dialog").close());
 $("report-dialog").addEventListener("close", () => {
   $("report-frame").replaceChildren();

@@ -223,7 +223,7 @@ const next = (state, over) => {
     const counts = totals(run);
     const refusal = state === "failed" && refusalOf(run);
     const todo = state === "cancelled" ? "resume the run, or run the plan again." : `${refusal ? "retry the run if you want to answer the question again" : "correct the cause of the error, and retry the run"}. Completed steps keep their outputs, except undone steps and the steps that need them.`;
-    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", refusal ? h("p", {}, stepLink(refusal.path), " was ", ...sentence(refusal), ".") : "", state === "done" ? "" : says("Next, you", todo)];
+    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", refusal ? h("p", {}, stepLink(refusal.path), " was ", ...sentence(refusal), /[.?!…]$/.test(refusal.reason ?? "") ? "" : ".") : "", state === "done" ? "" : says("Next, you", todo)];
   }
   if (questions || values) return says("Next, you", listed([questions ? `answer ${plural(questions, "question")}` : null, values ? `send ${plural(values, "value")}` : null].filter(Boolean)), ".", until);
   if (run.waits_for === "server") return says("Next, the server", "tries again to start the run. ", run.refusal ? ["The latest attempt failed: ", prose(run.refusal)] : "");

@@ -14,7 +14,7 @@ const unquoted = (token) => {
     return token.slice(1).replace(/"$/, "");
   }
 };
-const dialectOf = (text) => (/"(?:requestId|params|dependsOn)"\s*:/.test(text) ? "step blueprint" : /^\s*\{(?!\s*"plan")/.test(text) ? "tool plan" : "action plan");
+const dialectOf = (text) => (/"(?:requestId|params|dependsOn)"\s*:/.test(text) ? "blueprint" : /^\s*\{(?!\s*"plan")/.test(text) ? "tool plan" : "action plan");
 // Returns the place at the caret: the part of the text that a choice replaces, and the objects and lists around the part.
 const placeOf = (stack, start, end, typed, rest) => ({ start, end, typed, frames: stack.map((frame) => ({ ...frame })), top: { ...stack.at(-1) }, step: stack.find(({ step }) => step)?.step ?? null, ...rest });
 const isKeyOf = (top) => Boolean(top && !top.isList && top.key === null);
@@ -79,14 +79,14 @@ export const scan = (text, caret = -1) => {
 const STEPS = {
   "action plan": (id, tool, given) => ({ id, tool, arguments: given }),
   "tool plan": (id, tool, given) => ({ id, tool, arguments: given }),
-  "step blueprint": (_, tool, given) => ({ tool, params: given }),
+  "blueprint": (_, tool, given) => ({ tool, params: given }),
   "plan JSON": (id, tool, given) => ({ id, tool: { name: tool }, arguments: { object: given } }),
 };
 const oneLine = (value) => JSON.stringify(value, null, 1).replaceAll(/([{[]?)\n *([}\]]?)/g, (_, open, close) => open + (open || close ? "" : " ") + close);
 const inPlan = {
   "action plan": (step) => `[\n  ${step}\n]\n`,
   "tool plan": (step) => `{\n  "steps": [\n    ${step}\n  ]\n}\n`,
-  "step blueprint": (step) => `{\n  "requestId": "plan",\n  "steps": [\n    ${step}\n  ]\n}\n`,
+  "blueprint": (step) => `{\n  "requestId": "plan",\n  "steps": [\n    ${step}\n  ]\n}\n`,
   "plan JSON": (step) => `{\n  "name": "plan",\n  "steps": [\n    ${step}\n  ]\n}\n`,
 };
 export const skeletons = () => Object.entries(inPlan).map(([dialect, plan]) => [dialect, plan(oneLine(STEPS[dialect]("first", "", {})))]);

@@ -21,12 +21,12 @@ pub(crate) fn draft(text: &str) -> Option<String> {
                 .map_or(format!("step{at}"), str::to_owned)
         })
         .collect();
+    // A reference to a doubled id has no single target.
+    let is_single = |id: &str| ids.iter().filter(|it| *it == id).count() == 1;
     let shown = |id: &str| MessageName(id).to_string();
     let view = |(at, step): (usize, &Value)| {
         let tool = step["tool"].as_str().or(step["tool"]["name"].as_str());
-        let undoes = step["undo"]
-            .as_str()
-            .filter(|it| ids.iter().any(|id| id == it));
+        let undoes = step["undo"].as_str().filter(|it| is_single(it));
         let reads = |need: usize| needs(step, &ids[need], need);
         let is_after = |need: usize| {
             let mut after = ["after", "dependsOn"]
@@ -36,7 +36,8 @@ pub(crate) fn draft(text: &str) -> Option<String> {
             after.any(|it| *it == *ids[need] || *it == need)
         };
         let others = |is_found: &dyn Fn(usize) -> bool| -> Vec<String> {
-            let found = (0..ids.len()).filter(|need| *need != at && is_found(*need));
+            let is_other = |need: usize| need != at && is_single(&ids[need]);
+            let found = (0..ids.len()).filter(|need| is_other(*need) && is_found(*need));
             found.map(|need| shown(&ids[need])).collect()
         };
         // A step with an unknown tool may change something.
@@ -117,6 +118,10 @@ mod tests {
         ] {
             assert!(ordered.contains(edge), "{edge} in {ordered}");
         }
+        let doubled = r#"[{"id": "m"}, {"id": "m", "arguments": {"x": "{{m}}"}}, {"id": "n", "arguments": {"x": "{{m}}"}}]"#;
+        let doubled = draft(doubled).unwrap();
+        assert_eq!(doubled.matches("data-path=\"m\"").count(), 2, "{doubled}");
+        assert_eq!(doubled.matches("data-from").count(), 0, "{doubled}");
         let steps = r#"[{"id": "a"}]"#;
         let wrapped = format!(r#"{{"plan": {steps}}}"#);
         assert_eq!(draft(&wrapped), draft(steps));

@@ -46,6 +46,7 @@ const MODULES: &[(&str, &str, &str)] = files![
     "events.js",
     "field.js",
     "findings.js",
+    "framed.js",
     "groups.js",
     "inbox.js",
     "limits.js",

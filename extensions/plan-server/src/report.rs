@@ -49,7 +49,7 @@ pub(crate) async fn page(
             let page = if asked.alone {
                 report.to_html()
             } else {
-                report.to_html_linked("/report.css", "/report.js")
+                with_framed(report.to_html_linked("/report.css", SCRIPT))
             };
             let facts = Facts::of(state, run, &report)?;
             let mut html = Html::new(escape);
@@ -84,6 +84,19 @@ pub(crate) async fn page(
             Ok(text.response("text/html; charset=utf-8"))
         })
         .await
+}
+
+/// The address of the script of a report.
+const SCRIPT: &str = "/report.js";
+
+/// Adds the script that prints a report in a frame. The policy of the report permits only scripts with its nonce.
+fn with_framed(page: String) -> String {
+    let Some((before, script)) = page.rsplit_once("<script ") else {
+        return page;
+    };
+    let tag = script.split_inclusive("</script>").next();
+    let framed = tag.unwrap_or_default().replace(SCRIPT, "/page/framed.js");
+    format!("{before}<script {framed}<script {script}")
 }
 
 /// The facts at the top of a report.
@@ -334,9 +347,17 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
         dd.text(": ");
         write_value(dd, value);
     }
-    if let (None, Some(refused)) = (&answered.original, &answered.arguments) {
-        dd.text("; the arguments were ");
-        write_value(dd, refused);
+    if let (None, Some(Value::Object(refused))) = (&answered.original, &answered.arguments) {
+        dd.text("; the arguments were:");
+        dd.tag("ul").inside(|list| {
+            for (name, value) in refused {
+                list.tag("li").inside(|item| {
+                    item.tag("code").text(MessageName(name));
+                    item.text(": ");
+                    write_value(item, value);
+                });
+            }
+        });
     }
     let changes = answered.changes();
     if changes.is_empty() {

@@ -45,7 +45,7 @@ const SAMPLES: [Sample; 8] = [
         title: "Move a delayed shipment",
         about: "Finds a delayed shipment in Stuttgart, and moves the shipment to another facility. You allow the move.",
         is_ready: true,
-        dialect: "step blueprint",
+        dialect: "blueprint",
         text: include_str!("samples/shipments.json"),
     },
     Sample {
@@ -69,7 +69,7 @@ const SAMPLES: [Sample; 8] = [
         title: "A slow step, and a step that fails twice",
         about: "Runs a slow step, retries a step that fails twice, and sends an e-mail with the results. You allow each call.",
         is_ready: true,
-        dialect: "step blueprint",
+        dialect: "blueprint",
         text: include_str!("samples/retries.json"),
     },
     Sample {

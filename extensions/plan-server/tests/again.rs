@@ -585,6 +585,25 @@ fn an_attempt_has_one_time() {
     }
 }
 
+/// The time between a failure and its retry is no wait of the repeated step.
+#[test]
+fn a_step_does_not_wait_for_a_retry() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [{"id": "line", "tool": "flaky", "arguments": {"failures": 1}}], "output_steps": ["line"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    assert_eq!(server.ended(&id)["state"], "failed");
+    std::thread::sleep(Duration::from_millis(1_300));
+    server.post(&format!("/api/runs/{id}/retry"), &json!({}));
+    let run = server.ended(&id);
+    let step = &run["report"]["steps"][0];
+    let ms = |name: &str| step[name].as_f64().unwrap();
+    assert!(ms("started_ms") > 1_300.0, "{step}");
+    assert!(ms("duration_ms") < 1_000.0, "{step}");
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(!report.contains("for its turn"), "{report}");
+}
+
 /// The times of a retried run do not begin before the retry, and the report has the times that the retry removed.
 #[test]
 fn times_after_a_retry_are_true() {

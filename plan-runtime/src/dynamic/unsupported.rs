@@ -15,7 +15,7 @@ crate::print::visible_debug! {
     /// ], "output": {"value": {"computed": {"written": "count + 1", "reads": [{"input": "count"}]}}}}"#)?;
     /// let lacking = plan.to_blueprint().unwrap_err();
     /// assert_eq!(lacking.to_string(), "\
-    /// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
+    /// a blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
     /// - input `count`: a blueprint has no inputs
     /// - argument `x` of step `a`: the value `5` in a string
     /// - the output: the computed value `count + 1`");

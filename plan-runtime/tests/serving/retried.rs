@@ -5,7 +5,9 @@ use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at, in_each_place};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::Memory;
-use plan_runtime::run::{CallContext, Decision, Gate, OnFailure, PendingCall, Run};
+use plan_runtime::run::{
+    CallContext, Decision, Gate, OnFailure, PendingCall, Run, Throttle, WaitReason,
+};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -713,12 +715,21 @@ impl Gate for Desk {
     }
 }
 
-/// Between its failure and its retry, a run waits for no answer.
+/// Between its failure and its retry, a run waits for no answer, and for no turn at a throttle.
 fn the_time_before_a_retry_is_no_wait<P: Place>() {
     let pause = Duration::from_secs(1);
-    for wait in [0, 20].map(Duration::from_millis) {
+    for wait in [None, Some(0), Some(20)] {
+        let wait = wait.map(Duration::from_millis);
         let case = Case::<P>::of::<Asked>();
-        let run = |world| Asked {}.run(world).gate(Desk(wait));
+        let throttle = Throttle::new().concurrency("act", 4);
+        let run = |world| {
+            let run = Asked {}.run(world).throttle(&throttle);
+            match wait {
+                Some(wait) => run.gate(Desk(wait)),
+                None => run,
+            }
+        };
+        let wait = wait.unwrap_or_default();
         case.world.on("p", &[Goes::Fails(gone)]);
         case.run(run).0.unwrap_err();
         std::thread::sleep(pause);
@@ -729,7 +740,10 @@ fn the_time_before_a_retry_is_no_wait<P: Place>() {
         let report = report.unwrap();
         for id in ["h", "p"] {
             let step = report.step(id).unwrap();
-            assert_eq!(step.waits().len(), usize::from(!wait.is_zero()), "{report}");
+            let waits = step.waits().iter();
+            let answers = waits.clone().filter(|it| it.reason() == WaitReason::Answer);
+            assert_eq!(answers.count(), usize::from(!wait.is_zero()), "{report}");
+            assert!(waits.clone().all(|it| it.started() >= pause), "{report}");
             assert!((wait..pause).contains(&step.waited()), "{report}");
             assert!(step.started().unwrap() >= pause, "{report}");
         }

@@ -1,4 +1,4 @@
-//! The step blueprint as GraphQL, with the blueprint's own names.
+//! Blueprints as GraphQL, with their own names.
 
 mod objects;
 mod request;

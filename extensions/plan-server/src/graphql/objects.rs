@@ -1,4 +1,4 @@
-//! The types of GraphQL, with the names of the step blueprint.
+//! The types of GraphQL, with the names of a blueprint.
 
 use crate::error::{Problem, short};
 use crate::findings::severity;
@@ -122,7 +122,7 @@ impl From<Problem> for Error {
 }
 
 impl PlanInput {
-    /// Returns the plan as a step blueprint.
+    /// Returns the plan as a blueprint.
     pub(super) fn document(&self, request: &str) -> Value {
         let step = |step: &PlanStepInput| {
             let mut members = Map::new();

@@ -1,4 +1,4 @@
-//! Reports in the form of the step blueprint's `ExecutionResults`.
+//! Reports in the form of a blueprint's `ExecutionResults`.
 
 use super::objects::{
     ErrorDetails, ExecutionMetadata, ExecutionResults, ToolResult, ToolResultMetadata,

@@ -1,4 +1,4 @@
-//! Facilities and shipments, with the outputs that step blueprints expect of them.
+//! Facilities and shipments, with the outputs that blueprints expect of them.
 
 use super::Office;
 use plan_runtime::run::CallContext;

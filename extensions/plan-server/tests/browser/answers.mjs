@@ -1,7 +1,7 @@
 // Answers by keyboard, groups of calls, and the states of a run that others have answered or cancelled.
 
 import assert from "node:assert/strict";
-import { SHAPES, begin, button, close, contrast, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, axe, begin, button, close, contrast, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
 
 const start = async (page, steps) => {
   await put(page, JSON.stringify(steps));
@@ -229,6 +229,17 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+await test("a question in the list of runs names an argument", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await start(page, [{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "Hello." } }]);
+  await says(page, "#questions h3", "May send_mail run in the step sent?");
+  await page.click("#to-runs");
+  await says(page, "#asks li", "May send_mail run in the step sent, with to ada?");
+  assert.match(await page.$eval("#asks li .hint", (it) => it.textContent), /^Run of .* · asked \d+ s ago$/);
+  assert.deepEqual(await axe(page), []);
+  await close(page);
+}));
 
 await test("an answer for all elements, and short fields", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url);

@@ -253,8 +253,10 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#compare-steps pre", "each[1]");
     await looks(page, `compare-${shape}`);
     // The address shows the comparison again.
+    stub.runs.get("r0001").plan = "other";
     await page.reload();
     await says(page, "#compare-steps", "the line was busy");
+    await says(page, "#compare-title", "Two runs of different plans");
     await page.evaluate(() => (location.hash = "#/nosuch"));
     await says(page, "#notices", "There is no page at this address");
     await close(page);

@@ -77,7 +77,7 @@ await test("completion in each dialect", () => stubbed({}, async (stub) => {
 await test("a plan from a skeleton", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await says(page, "#begin", "Or begin with one empty step, in one of four formats");
-  assert.deepEqual(await choices(page, "|"), ["action plan", "tool plan", "step blueprint", "plan JSON"]);
+  assert.deepEqual(await choices(page, "|"), ["action plan", "tool plan", "blueprint", "plan JSON"]);
   await show(page, "skeletons-light");
   await page.keyboard.press("Escape");
   await press(page, "action plan", "#begin");

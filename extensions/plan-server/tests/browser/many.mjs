@@ -172,6 +172,7 @@ for (const [shape, options] of SHAPES) {
     assert.match(await page.evaluate(() => document.activeElement.textContent), /^May send_mail run in the step sent/);
     await says(page, "#questions .question", "The run fails in 23 h 59 min if it has not ended.");
     await looks(page, `next-${shape}`);
+    if (shape === "narrow") assert.ok(await page.$eval("#timeline .row", (row) => row.querySelector(".name").clientWidth > row.clientWidth - 12));
     await press(page, "Allow", "#questions");
     await says(page, "#run-next", "Next, you: send 1 value.");
     await page.type("#waits textarea", "B2");
@@ -406,6 +407,16 @@ await test("a graph of many steps is readable", () => stubbed({}, async (stub) =
   await wait(page, () => document.querySelector("#run-parts.wide") && document.querySelector("#live .scroll:not(.fit)"));
   assert.ok((await size()) > 11 && (await wide()) > 1200);
   await looks(page, "many-steps");
+  // The chosen step stays in the middle while the width changes.
+  await press(page, "s4", "#timeline");
+  for (const width of [1400, 800]) {
+    await page.setViewport({ width, height: 1000 });
+    await wait(page, () => {
+      const [step, frame] = ['#live [data-path="s4"]', "#live .scroll"].map((it) => document.querySelector(it).getBoundingClientRect());
+      return Math.abs(step.left + step.right - frame.left - frame.right) < 40;
+    });
+  }
+  await page.setViewport({ width: 1400, height: 1000 });
   await page.click('#live [data-path="s3"]');
   await page.waitForSelector("#step-card:not([hidden])");
   assert.ok((await wide()) < 800);

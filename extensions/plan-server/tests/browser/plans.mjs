@@ -158,7 +158,7 @@ await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
   await says(page, "#questions h3", "send_mail");
   // A server with runs has the questions above the list.
   await page.click(".brand");
-  await says(page, "#asks li", "May send_mail run in the step sent?");
+  await says(page, "#asks li", "May send_mail run in the step sent, with to ");
   await says(page, "#runs tbody", "r0001");
   assert.equal(await text(page, "#runs-title"), "Runs");
   assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
@@ -335,6 +335,13 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
   // A long name breaks between its words.
   assert.deepEqual(await page.$$eval("#steps tbody tr:last-child code bdi", (all) => all.map((it) => it.innerHTML)), ["cancel_<wbr>room"]);
+  // An empty text has no earlier graph, even if another text follows at once.
+  await put(page, "");
+  await put(page, "[{");
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 0);
+  assert.equal(await page.$eval("#picture-old", (it) => it.hidden), true);
+  await put(page, JSON.stringify([{ id: "booked", tool: "book_room", arguments: {} }, { id: "told", tool: "send_mail", after: ["booked"], arguments: {} }, { id: "back", tool: "cancel_room", undoes: "booked", arguments: { x: "{{booked.result}}" } }]));
+  await drawn(page, 3);
   const dashes = await page.$$eval("#picture .edge", (all) => all.map((it) => getComputedStyle(it).strokeDasharray));
   assert.equal(new Set(dashes).size, 2, String(dashes));
   assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Steps that a failure blocks"]);
@@ -542,6 +549,11 @@ await test("a long name in the list of runs on a phone", () => stubbed({}, async
   assert.ok(state.top >= name.bottom && Math.abs(state.top - took_.top) < 8 && state.right < took_.left, JSON.stringify([state, took_]));
   await show(page, "runs-narrow");
   await fits(page);
+  // A tablet has such rows as well.
+  await page.setViewport({ width: 800, height: 800 });
+  const [wide, its] = await page.$eval("#runs tbody tr:last-child", (row) => [row, row.querySelector("th")].map((it) => it.getBoundingClientRect().width));
+  assert.equal(its, wide);
+  await show(page, "runs-tablet");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await close(page);
 }));

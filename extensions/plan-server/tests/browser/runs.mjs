@@ -451,6 +451,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   await press(page, "Retry from the failure…");
   assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked", "trip ·not started"], ["told, needs booked", "looked, needs told", "closed, at the end of every run"], ["kept"]]);
   await says(page, "#retry-steps .hint", "The run asks before each call");
+  await says(page, "#retry-steps .hint", "runs again with the allowed arguments and without a second question");
   await show(page, "retry-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Close", "#retry-dialog");
@@ -582,10 +583,11 @@ await test("a refused run names the person who has refused", () => stubbed({ pac
   const [result, live] = await page.$$eval("#result, #live", (all) => all.map((it) => it.getBoundingClientRect().left).sort((a, b) => b - a));
   assert.ok(result > live + 300, `${result} and ${live}`);
   await press(page, "Refuse all 3…", "#questions");
-  await page.type("#questions .together > form input", "not today");
+  await page.type("#questions .together > form input", "Not today.");
   await press(page, "Refuse all 3", "#questions");
   await says(page, "#run-next", "was refused by Ada Lovelace at ");
-  await says(page, "#run-next", "because “not today”.");
+  await says(page, "#run-next", "because “Not today.”");
+  assert.doesNotMatch(await text(page, "#run-next"), /”\./);
   await says(page, "#run-next", "Next, you: retry the run if you want to answer the question again.");
   assert.doesNotMatch(await text(page, "#run-next"), /cause of the error/);
   // The failed elements are listed, as in the report.

@@ -208,7 +208,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await report.waitForSelector("header .error");
   assert.deepEqual(await report.$$eval(".row.failed rect:not(.bar, .frame)", (all) => all.map((it) => it.getAttribute("class"))), ["waits"]);
   assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*Input text"Well done\."/s);
-  assert.match(await report.$eval("[aria-label='Answers and retries']", (it) => it.textContent), /refused by Ada Lovelace.*because “not to her”; the arguments were .*Well done/s);
+  assert.match(await report.$eval("[aria-label='Answers and retries']", (it) => it.textContent), /refused by Ada Lovelace.*because “not to her”; the arguments were:.*text: "Well done\."/s);
   // The failed step is open, and a print contains it as well.
   assert.equal(await report.$eval("aside .step.shown h2", (it) => it.textContent), "sent");
   await report.$eval("aside .step.shown", (it) => it.classList.remove("shown"));
@@ -219,6 +219,10 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   assert.match(await report.$eval("header time", (it) => `${it.textContent} ${it.title}`), /\d{1,2}:\d\d:\d\d.* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
   assert.deepEqual(await axe(report, null, { "label-content-name-mismatch": { enabled: true } }), []);
   await show(page, "server-report-failed-light");
+  // A button of the page prints the whole report. The page itself prints only a hint.
+  await report.evaluate(() => (window.print = () => (window.printed = true)));
+  await press(page, "Print", "#report-dialog");
+  await report.waitForFunction(() => window.printed);
   await press(page, "Close", "#report-dialog");
   // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
   await press(page, "Retry from the failure…");

@@ -89,7 +89,7 @@ pub enum Dialect {
     PlanJson,
     /// agentle4j's tool plans, with `$ref:`. `arguments` is an object, or a string that contains the JSON of an object.
     ToolPlan,
-    /// The step blueprint, with `${step[0]…}`.
+    /// The blueprint, with `${step[0]…}`.
     Blueprint,
     /// The Action/Step/Orchestrator's action plans, with `{{…}}`.
     ActionPlan,

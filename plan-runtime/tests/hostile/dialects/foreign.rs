@@ -225,7 +225,7 @@ fn an_intent_declares_no_input() {
 fn the_whole_of_it() {
     assert_eq!(
         found(Dialect::Blueprint, "at {{now.datetime}}, ${step[0].data.x}").to_string(),
-        r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a step blueprint (`${step[0]…}`), though it names the step `now`
+        r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a blueprint (`${step[0]…}`), though it names the step `now`
   --> 1:91 in step `b`: the reader uses this string as text
    = help: write the reference as `${step[0].data.datetime}`; to keep the text, write `${"{{now.datetime}}"}`
 "#

@@ -23,7 +23,7 @@ use std::collections::HashSet;
 
 pub(super) static RULES: Rules = Rules {
     name: "blueprint",
-    document: "a step blueprint (`${step[0]…}`)",
+    document: "a blueprint (`${step[0]…}`)",
 
     recognition: Recognition {
         sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),

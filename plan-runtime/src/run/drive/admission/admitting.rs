@@ -50,7 +50,7 @@ impl<'x> Admitting<'_, 'x> {
             Known::Over => return Ok(()),
             Known::Begun => {
                 match self.turn_to_start(&it.of) {
-                    Some(turn) => self.wait_before(*it, WaitReason::Turn, turn),
+                    Some(turn) => self.wait_turn(*it, turn),
                     None => self.scene.machine.handle(Event::Admitted(call)),
                 }
                 return Ok(());
@@ -198,11 +198,20 @@ impl<'x> Admitting<'_, 'x> {
         if self.admission.is_full() && self.admission.needs_turn(&it.of, it.action) {
             return self.defer(it);
         }
-        self.wait_before(*it, WaitReason::Turn, wait);
+        self.wait_turn(*it, wait);
     }
 
-    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again.
-    fn take_turn(&mut self, it: &Starting<'_>) -> Option<TimerFuture> {
+    /// Lets a call wait for its turn. The wait began at the given time or later.
+    fn wait_turn(&mut self, it: Starting<'x>, (turn, since): (TimerFuture, Duration)) {
+        self.wait_before(it, WaitReason::Turn, turn);
+        if let Some(waiting) = self.admission.waiting.get_mut(&it.of.call) {
+            waiting.since = since;
+        }
+    }
+
+    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again, and the earliest start of this
+    /// wait.
+    fn take_turn(&mut self, it: &Starting<'_>) -> Option<(TimerFuture, Duration)> {
         let of = &it.of;
         if !self.admission.needs_turn(of, it.action) {
             return None;
@@ -222,7 +231,7 @@ impl<'x> Admitting<'_, 'x> {
         };
         self.admission.call_mut(of).turn = Some(turn);
         match wait {
-            Some(wait) => Some(self.hold_back(wait)),
+            Some(wait) => Some((self.hold_back(wait), self.scene.run.retried_at())),
             None if has_waited => self.turn_to_start(of),
             None => None,
         }
@@ -230,7 +239,7 @@ impl<'x> Admitting<'_, 'x> {
 
     /// Returns the wait for the turn of the record after which a call starts, unless the call has waited for that turn. A call has such a record if the
     /// throttles let the call wait. Without the record, the call would start earlier in a replay, and take the permit of another call.
-    fn turn_to_start(&mut self, of: &Site) -> Option<TimerFuture> {
+    fn turn_to_start(&mut self, of: &Site) -> Option<(TimerFuture, Duration)> {
         let records = self.records.as_ref();
         let records = records.filter(|_| !self.admission.is_recorded(of))?;
         let turn = records.turn_to_start(self.scene, of)?;
@@ -251,8 +260,7 @@ impl<'x> Admitting<'_, 'x> {
             since,
         } = waiting;
         if has_answers {
-            self.scene
-                .tell(|watch| watch.waited(&it.of, Duration::ZERO));
+            self.scene.tell(|watch| watch.waited(&it.of, since));
             self.scene.machine.handle(Event::Allowed(call));
             return Ok(());
         }

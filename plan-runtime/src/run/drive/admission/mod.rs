@@ -50,7 +50,7 @@ pub(super) struct Waiting<'x> {
     pub(super) has_answers: bool,
     /// The answer of the gates, whose record still waits for its turn.
     pub(super) answer: Option<Decision>,
-    /// The earliest start of the wait for the answer, counted from the start of the outermost run.
+    /// The earliest start of the wait, counted from the start of the outermost run.
     pub(super) since: Duration,
 }
 

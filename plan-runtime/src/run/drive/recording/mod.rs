@@ -237,17 +237,25 @@ impl Records {
         begun.map_or(Known::Nothing, |_| Known::Begun)
     }
 
-    /// Returns the wait for the turn of the record after which a throttled call starts. The note about a call that has not waited has no turn.
-    pub(super) fn turn_to_start(&self, scene: &Scene<'_>, of: &Site) -> Option<TimerFuture> {
+    /// Returns the wait for the turn of the record after which a throttled call starts, and the earliest start of the call's wait. The note about a
+    /// call that has not waited has no turn.
+    pub(super) fn turn_to_start(
+        &self,
+        scene: &Scene<'_>,
+        of: &Site,
+    ) -> Option<(TimerFuture, Duration)> {
         let key = Keys(scene).of_attempt(of) + ADMITTED;
         let Some(found) = self.durable.find(&key).ok()? else {
-            let now = self.durable.time();
-            let body = durable::encode((now, now), Ok(&Value::Null));
+            let (since, now) = (scene.run.retried_at(), self.durable.time());
+            let body = durable::encode((since, now), Ok(&Value::Null));
             let is_live = self.durable.is_live();
-            return is_live.then(|| write(&self.durable, key, body, now));
+            return is_live.then(|| (write(&self.durable, key, body, now), since));
         };
         let recorded = durable::decode(&found.body).ok()?;
-        Some(self.durable.replay(found.number, recorded.ended))
+        // Older versions recorded the end as the start.
+        let since = Some(recorded.started).filter(|started| *started < recorded.ended);
+        let turn = self.durable.replay(found.number, recorded.ended);
+        Some((turn, since.unwrap_or_default()))
     }
 
     /// Notes that a call has its turn among the calls of all runs with the same throttles. Without this note, a failure that comes later would
