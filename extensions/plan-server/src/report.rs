@@ -319,7 +319,8 @@ fn write_answers(list: &mut Html, equal: &[Answered]) {
             ));
         }
     }
-    list.tag("dd").inside(|dd| write_answer(dd, last));
+    let since = equal.first().map(|it| &it.at).filter(|at| **at != last.at);
+    list.tag("dd").inside(|dd| write_answer(dd, last, since));
 }
 
 /// Writes a value on one line. The reader opens a long value.
@@ -335,10 +336,16 @@ fn write_value(html: &mut Html, value: &Value) {
     });
 }
 
-fn write_answer(dd: &mut Html, answered: &Answered) {
+/// Writes an answer, or the last of equal answers since a time.
+fn write_answer(dd: &mut Html, answered: &Answered, since: Option<&String>) {
     dd.text(format_args!("{} by ", answered.done()));
     dd.tag("strong").text(answered.by());
     dd.text(", ");
+    if let Some(since) = since {
+        dd.text("from ");
+        write_time(dd, since);
+        dd.text(" to ");
+    }
     write_time(dd, &answered.at);
     if let Some(reason) = &answered.reason {
         dd.text(format_args!(", because “{reason}”"));
