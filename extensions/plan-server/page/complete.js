@@ -39,22 +39,24 @@ const choose = (index) => {
   close();
   const { start, end, value, caret = value.length } = written(all[index], at);
   insert(start, end, value);
-  close();
   text.setSelectionRange(start + caret, start + caret);
   if (caret < value.length || all[index].value === "") suggest(true);
 };
 const mark = (index) => {
   open.index = (index + open.all.length) % open.all.length;
   [...$("complete").children].forEach((item, nth) => item.setAttribute("aria-selected", String(nth === open.index)));
-  $("complete").children[open.index].scrollIntoView({ block: "nearest" });
+  // `scrollIntoView` would also scroll the text away from its line numbers.
+  const [list, { offsetTop, offsetHeight }] = [$("complete"), $("complete").children[open.index]];
+  list.scrollTop = Math.min(offsetTop, Math.max(list.scrollTop, offsetTop + offsetHeight - list.clientHeight));
   text.setAttribute("aria-activedescendant", `complete-${open.index}`);
 };
-// The choices are below the string that a choice replaces, also after the text has scrolled.
+// The choices are below the string that a choice replaces, or above without room below, also after the text has scrolled.
 const place = () => {
   if (!open) return;
   const { row, column } = placeOf(open.at.start);
-  const { style, offsetWidth } = $("complete");
-  style.top = `${8 + (row + 1) * editor.line - text.scrollTop}px`;
+  const { style, offsetWidth, offsetHeight } = $("complete");
+  const [above, below] = [row, row + 1].map((at) => 8 + at * editor.line - text.scrollTop);
+  style.top = `${below + offsetHeight > text.clientHeight && above > offsetHeight ? above - offsetHeight : below}px`;
   style.left = `${Math.max(4, Math.min(8 + column * 7.8, text.clientWidth - offsetWidth))}px`;
 };
 // A reference may be a part of a string. Then a choice replaces only this part.
@@ -90,7 +92,7 @@ const suggest = (isAsked) => {
   announce(`${plural(all.length, "choice")}: ${all[0].name}`);
   return undefined;
 };
-text.addEventListener("input", (event) => (event.inputType === "insertText" || event.inputType === "deleteContentBackward" ? suggest(false) : close()));
+text.addEventListener("input", ({ inputType }) => (["insertText", "deleteContentBackward"].includes(inputType) && !editor.inserts ? suggest(false) : close()));
 text.addEventListener("keydown", (event) => {
   if (event.key === " " && event.ctrlKey) {
     event.preventDefault();

@@ -295,11 +295,13 @@ export const found = (said, value, profile, why = "", failed = false) => {
 export const insert = (start, end, value) => {
   text.focus();
   text.setSelectionRange(start, end);
-  // Only this old command keeps the history of the text area.
+  // Only this old command keeps the history of the text area. Its event is like that of a typed text.
+  editor.inserts = true;
   if (!document.execCommand(value ? "insertText" : "delete", false, value)) {
     text.setRangeText(value, start, end, "end");
     edited();
   }
+  editor.inserts = false;
 };
 // What the plan would do.
 export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");

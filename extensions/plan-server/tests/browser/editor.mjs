@@ -258,6 +258,10 @@ await test("the colors are as wide as the text, and the choices are inside", () 
     await wait(page, () => new Set(["text", "colors", "marks"].map((id) => document.getElementById(id).clientWidth)).size === 1);
   }
   await page.setViewport({ width: 320, height: 1000 });
+  // The choices scroll, and never the text beside its line numbers.
+  await choices(page, `${"\n".repeat(80)}[{"|`);
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await page.$eval(".pane", (it) => it.scrollTop), 0);
   await choices(page, '[{"id": "a", "too|');
   const [choice, pane] = await page.$$eval("#complete, .pane", (all) => all.map((it) => it.getBoundingClientRect()).sort((a, b) => a.height - b.height).map(({ right }) => right));
   assert.ok(choice <= pane, `${choice} of ${pane}`);

@@ -260,6 +260,8 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   await faulty(page);
   const before = await page.$eval("#text", (it) => it.value);
   await press(page, "Apply the correction", "#findings");
+  // A correction is no typed text, and opens no choices.
+  assert.equal(await page.$eval("#complete", (it) => it.hidden), true);
   await drawn(page, 3);
   assert.match(await page.$eval("#text", (it) => it.value), /\{\{inbox\.result\[0\]\.id\}\}/);
   await page.focus("#text");
