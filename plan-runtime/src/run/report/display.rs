@@ -17,6 +17,8 @@ const LEAST_BAR: usize = 5;
 const GAP: usize = 2;
 /// The indentation of a note below its row.
 const NOTE: usize = 6;
+/// The further indentation of a continued line.
+const HANGING: usize = 4;
 
 /// Colors a part of a line.
 type Paint<'p> = &'p dyn Fn(Tone, &str) -> String;
@@ -240,14 +242,9 @@ impl Report {
         let waited = self.long_wait();
         let title = format!("plan `{plan}`: {count} step{plural} in {duration}{waited}: {totals}");
         let mut lines = Vec::new();
-        for (place, line) in fitted(title, columns).into_iter().enumerate() {
-            lines.push(format!(
-                "{:1$}{2}",
-                "",
-                place * 4,
-                paint(Tone::Title, &line)
-            ));
-        }
+        push_fitted(&mut lines, &title, (0, columns), |it| {
+            paint(Tone::Title, it)
+        });
         let rows: Vec<ReportRow> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
         let widths = Widths::of(&rows, columns);
         // A report in a log has no header, because programs read its lines.
@@ -263,14 +260,7 @@ impl Report {
             let ids: Vec<String> = ids.collect();
             let took = Time(self.critical_duration());
             let path = format!("critical path: {}, {took}", ids.join(" → "));
-            for (place, line) in fitted(path, columns).into_iter().enumerate() {
-                lines.push(format!(
-                    "  {:1$}{2}",
-                    "",
-                    place * 2,
-                    paint(Tone::Quiet, &line)
-                ));
-            }
+            push_fitted(&mut lines, &path, (2, columns), |it| paint(Tone::Quiet, it));
         }
         lines
     }
@@ -321,12 +311,22 @@ fn tool_of(step: &StepReport) -> String {
     tool.unwrap_or_default()
 }
 
-/// Returns a line, or several lines if the line does not fit.
-fn fitted(line: String, columns: usize) -> Vec<String> {
-    if width(&line) <= columns {
-        vec![line]
-    } else {
-        wrapped(&line, columns.saturating_sub(4))
+/// Adds an indented line, or several lines if the line does not fit.
+fn push_fitted(
+    lines: &mut Vec<String>,
+    text: &str,
+    (indent, columns): (usize, usize),
+    paint: impl Fn(&str) -> String,
+) {
+    let room = columns - indent;
+    if width(text) <= room {
+        lines.push(format!("{:indent$}{}", "", paint(text)));
+        return;
+    }
+    let mut more = 0;
+    for line in wrapped(text, room - HANGING) {
+        lines.push(format!("{:1$}{2}", "", indent + more, paint(&line)));
+        more = HANGING;
     }
 }
 
