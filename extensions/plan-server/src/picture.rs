@@ -89,25 +89,35 @@ pub(crate) fn svg(name: &str, steps: &[StepView]) -> Option<String> {
                     .attr("tabindex", 0)
                     .attr("role", "button")
                     .attr("aria-label", step.spoken());
-                node.inside(|node| {
-                    let (x, y) = (middle.0 - wide / 2.0, middle.1 - high / 2.0);
-                    node.tag("title").text(step.spoken());
-                    // The box of a condition has round corners.
-                    let inset = if step.form == "if" { 10.0 } else { 0.0 };
-                    for (class, wide, round, inset) in [("box", wide, 7, 0.0), ("mark", 6.0, 3, inset)] {
-                        let rect = node.tag("rect").attr("class", class);
-                        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y + inset));
-                        let rect = rect.attr("width", wide).attr("height", high - 2.0 * inset);
-                        rect.attr("rx", round).empty();
-                    }
-                    for (class, down, text) in [("id", 18.5, cut(&step.path)), ("what", 34.5, cut_small(&step.what()))] {
-                        let element = node.tag("text").attr("class", class);
-                        element.attr("x", Tenths(x + 15.0)).attr("y", Tenths(y + down)).text(text);
-                    }
-                });
+                node.inside(|node| write_step(node, step, (wide, high), middle));
             }
         });
     Some(html.finish())
+}
+
+/// Writes the box and the names of a step around a middle.
+fn write_step(node: &mut Html, step: &StepView, (wide, high): (f64, f64), middle: &(f64, f64)) {
+    let (x, y) = (middle.0 - wide / 2.0, middle.1 - high / 2.0);
+    node.tag("title").text(step.spoken());
+    // The box of a condition has round corners.
+    let inset = if step.form == "if" { 10.0 } else { 0.0 };
+    for (class, wide, round, inset) in [("box", wide, 7, 0.0), ("mark", 6.0, 3, inset)] {
+        let rect = node.tag("rect").attr("class", class);
+        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y + inset));
+        let rect = rect.attr("width", wide).attr("height", high - 2.0 * inset);
+        rect.attr("rx", round).empty();
+    }
+    let texts = [
+        ("id", 18.5, cut(&step.path)),
+        ("what", 34.5, cut_small(&step.what())),
+    ];
+    for (class, down, text) in texts {
+        let element = node.tag("text").attr("class", class);
+        element
+            .attr("x", Tenths(x + 15.0))
+            .attr("y", Tenths(y + down))
+            .text(text);
+    }
 }
 
 /// Returns the length of the longest chain of steps before each step. A step in a cycle or after a cycle gets 0; no
@@ -162,6 +172,22 @@ mod tests {
             let edge = format!(r#"class="{class}" data-from="{from}" data-to="{to}""#);
             assert!(svg.contains(&edge), "{edge} in {svg}");
         }
+    }
+
+    #[test]
+    fn a_wait_is_named_once() {
+        let wait = StepView {
+            path: "reply".into(),
+            waits: true,
+            ..StepView::default()
+        };
+        assert_eq!(wait.spoken(), "reply: waits for a value");
+        let call = StepView {
+            tool: Some("send".into()),
+            waits: false,
+            ..wait
+        };
+        assert_eq!(call.spoken(), "reply: send, may change something");
     }
 
     #[test]

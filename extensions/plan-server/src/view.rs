@@ -81,16 +81,17 @@ impl StepView {
 
     pub(crate) fn spoken(&self) -> String {
         let how = match self.kind() {
-            "waits" => "waits for a value",
-            "reads" => "only reads",
-            _ => "may change something",
+            "waits" if self.tool.is_none() => "",
+            "waits" => ", waits for a value",
+            "reads" => ", only reads",
+            _ => ", may change something",
         };
         let undoes = self
             .undoes
             .as_ref()
             .map(|undone| format!(", undoes {undone}"))
             .unwrap_or_default();
-        format!("{}: {}{undoes}, {how}", self.path, self.what())
+        format!("{}: {}{undoes}{how}", self.path, self.what())
     }
 }
 
