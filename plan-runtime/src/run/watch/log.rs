@@ -11,6 +11,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+/// The end of a step.
+pub(in crate::run) struct Settled {
+    pub(in crate::run) status: Status,
+    /// The element that has failed.
+    pub(in crate::run) element: Vec<usize>,
+    /// The index of the failed step that a blocked step needs.
+    pub(in crate::run) by: Option<usize>,
+}
+
+impl From<Status> for Settled {
+    fn from(status: Status) -> Self {
+        Self {
+            status,
+            element: Vec::new(),
+            by: None,
+        }
+    }
+}
+
 /// The position of an attempt. One element has at most one open attempt.
 #[derive(Clone, Copy)]
 pub(in crate::run) struct Spot {

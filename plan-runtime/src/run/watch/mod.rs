@@ -22,7 +22,7 @@ mod waiting;
 mod waits;
 
 pub(super) use heard::is_heard;
-pub(super) use log::{NewAttempt, ReportsInside, Spot};
+pub(super) use log::{NewAttempt, ReportsInside, Settled, Spot};
 pub(super) use observe::Observers;
 pub use observe::{Observer, StepRef};
 #[cfg(feature = "progress")]
@@ -40,25 +40,6 @@ use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-
-/// The end of a step.
-pub(super) struct Settled {
-    pub(super) status: Status,
-    /// The element that has failed.
-    pub(super) element: Vec<usize>,
-    /// The index of the failed step that a blocked step needs.
-    pub(super) by: Option<usize>,
-}
-
-impl From<Status> for Settled {
-    fn from(status: Status) -> Self {
-        Self {
-            status,
-            element: Vec::new(),
-            by: None,
-        }
-    }
-}
 
 /// The listeners of a run, and the log of its report. Times count from the start of the run.
 pub(super) struct Watch<'x> {

@@ -13,7 +13,7 @@ use crate::dynamic::finding::{Note, Notes};
 use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, Work, bound};
 use crate::plan::push_key;
 pub(super) use message::{subject, why};
-use named::Names;
+use named::SchemaNames;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -375,7 +375,7 @@ impl<'t> ValueCheck<'t> {
         let mut problems = Notes::default();
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         self.work.spend(given.len())?;
-        let mut names = Names::default();
+        let mut names = SchemaNames::default();
         for (name, value) in item.members() {
             match self.property(form, name)? {
                 Property::Type(ty) if !ty.types().is_empty() => {

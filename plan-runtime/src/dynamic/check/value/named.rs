@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 /// The names of an object's schema, listed only for an unknown name, and the names that unknown names mean.
 #[derive(Default)]
-pub(super) struct Names<'f> {
+pub(super) struct SchemaNames<'f> {
     all: Option<Vec<&'f str>>,
     meant: HashSet<&'f str>,
 }
@@ -24,7 +24,7 @@ impl ValueCheck<'_> {
         property: &Property<'_>,
         given: &HashSet<&str>,
         form: &Form<'f>,
-        found: &mut Names<'f>,
+        found: &mut SchemaNames<'f>,
     ) -> Result<Option<Note>, TooMuchWork> {
         let closed = match property {
             Property::Type(_) => return Ok(Some(self.unknown(value, name, &[], None, true))),
@@ -48,7 +48,9 @@ impl ValueCheck<'_> {
             return Ok(None);
         }
         let similar = match similar {
-            None if given.len() <= MOST_NAMES => self.replaced((name, value), given, form)?,
+            None if !self.quiet && given.len() <= MOST_NAMES => {
+                self.replaced((name, value), given, form)?
+            }
             similar => similar,
         };
         let names = if closed && free.count() == 0 {
@@ -62,13 +64,14 @@ impl ValueCheck<'_> {
         Ok(Some(note))
     }
 
+    /// Returns the note for the required members that an object lacks.
     pub(super) fn missing_of(
         &self,
         item: CheckedValue<'_>,
         open: bool,
         given: &HashSet<&str>,
         form: &Form<'_>,
-        found: &Names<'_>,
+        found: &SchemaNames<'_>,
     ) -> Result<Option<Note>, TooMuchWork> {
         let required = form.required();
         self.work.spend(required.len())?;

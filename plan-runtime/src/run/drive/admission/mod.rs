@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `mod.rs` | the calls that wait, the request for a call |
 //! | `admitting.rs` | the decision about a call: its question to the gates, its turn |
+//! | `undo.rs` | the undo steps that a question names |
 //! | `plans.rs` | the limits and permissions of a plan, and a check that its waits can end |
 
 mod admitting;
 mod plans;
+mod undo;
 
 pub(super) use admitting::Admitting;
 pub(super) use plans::{allowance, may_run};
