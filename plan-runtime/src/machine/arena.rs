@@ -191,7 +191,7 @@ impl Pending {
 impl StepRun {
     /// Returns `true` if an attempt or an element may start.
     pub(super) fn may_go_on(&self) -> bool {
-        let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
+        let may_start = !self.is.ended && self.failed.is_none() && !self.is.stopped;
         may_start
             && !self.is.deferred
             && self.questions.is_empty()

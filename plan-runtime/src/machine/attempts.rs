@@ -187,7 +187,7 @@ impl Core {
         let may_retry = has_time
             && failures.is_transient()
             && number < it.amounts.attempts
-            && !it.is.cut
+            && !it.is.stopped
             && it.failed.is_none()
             && tables.bodies[body] != StepBody::Await
             && !self.state.scopes[it.scope].stops_work();
@@ -273,7 +273,7 @@ impl Core {
     /// Drops the calls of a step, and cuts its scopes.
     pub(super) fn cut_attempts(&mut self, run: RunId, cutoff: Cutoff, waits: bool) {
         let it = &mut self.state.runs[run];
-        it.is.cut = true;
+        it.is.stopped = true;
         it.pending.queue.clear();
         self.state.drop_all_questions(run);
         // No attempt and no round follows, so time limits no longer matter.
@@ -342,7 +342,7 @@ impl Core {
         let (element, is_kept) = (tried.element, tried.phase == AttemptPhase::Kept);
         let round = it.place(element);
         let most = it.amounts.at_most;
-        let is_stopping = it.is.cut || self.state.scopes[it.scope].stops_work();
+        let is_stopping = it.is.stopped || self.state.scopes[it.scope].stops_work();
         let (view, number) = (self.state.view(), tried.number);
         let failures = match (again, it.late) {
             (Err(error), _) => view.error_in(run, element, number, error),
@@ -356,7 +356,7 @@ impl Core {
             }
             (Ok(_), Some(late)) => view.error_in(run, element, number, late),
             (Ok(_), None) if is_stopping => {
-                self.state.runs[run].is.cut = true;
+                self.state.runs[run].is.stopped = true;
                 return;
             }
             (Ok(_), None) => return self.next_round(run, attempt, is_kept),

@@ -142,7 +142,7 @@ impl Machine {
         for attempt in it.attempts.in_order() {
             let tried = &self.core.state.runs[run].attempts[attempt];
             match (tried.inside(), tried.phase) {
-                (Some(scope), AttemptPhase::Runs | AttemptPhase::IsUndone) => {
+                (Some(scope), AttemptPhase::Runs | AttemptPhase::Undoing) => {
                     self.drop_scope(scope);
                     let left = self.core.state.view().undoing(scope).of_undo_steps();
                     let it = &mut self.core.state.runs[run];

@@ -74,7 +74,7 @@ fn check_run(core: &Core, run: RunId) {
             .filter(|it| it.phase == phase)
             .count()
     };
-    let (runs, undone) = (count(AttemptPhase::Runs), count(AttemptPhase::IsUndone));
+    let (runs, undone) = (count(AttemptPhase::Runs), count(AttemptPhase::Undoing));
     assert_eq!(it.running as usize, runs + undone);
     assert_eq!(it.kept.len(), count(AttemptPhase::Kept));
     let ids = (0..it.attempts.rows.len() as u32).map(AttemptId);

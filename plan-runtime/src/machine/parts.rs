@@ -167,8 +167,8 @@ pub(super) struct ScopeRun {
     /// `true` if the work starts no more steps.
     pub(super) is_stopping: bool,
     pub(super) has_failed: bool,
-    /// `true` if the scope has succeeded, and is undone because the scope around it fails.
-    pub(super) is_undone: bool,
+    /// `true` if the scope has succeeded, and has returned to its undo phase because the scope around it fails.
+    pub(super) is_reopened: bool,
     pub(super) cutoff: Option<Cutoff>,
     pub(super) owner: Option<Owner>,
     pub(super) depth: u32,
@@ -203,7 +203,7 @@ impl ScopeRun {
             phase: Phase::Work,
             is_stopping: false,
             has_failed: false,
-            is_undone: false,
+            is_reopened: false,
             cutoff: None,
             owner,
             depth,
@@ -278,7 +278,7 @@ pub(super) struct StepRun {
     pub(super) active: u32,
     /// Questions that are open.
     pub(super) questions: BTreeSet<QuestionId>,
-    /// Elements that have no value yet.
+    /// The step itself, until the length of its list is known, and then the elements without a value. A failed element stays in the number.
     pub(super) outstanding: u32,
     /// The failed element that is first in the list, with its failure.
     pub(super) failed: Option<Box<(u32, Failures)>>,
@@ -292,7 +292,7 @@ pub(super) struct StepRun {
     pub(super) late: Option<CallError>,
     /// Attempts that have succeeded and may have to be undone, in the order of time.
     pub(super) kept: Vec<AttemptId>,
-    /// Facts about the step, such as `is.cut`.
+    /// Facts about the step, such as `is.stopped`.
     pub(super) is: RunFlags,
 }
 
@@ -301,8 +301,8 @@ pub(super) struct RunFlags {
     /// Another value replaces the value of an element.
     pub(super) recovered: bool,
     pub(super) skipped: bool,
-    /// Calls of the step were dropped, or an element or an attempt will not start.
-    pub(super) cut: bool,
+    /// No attempt, element or round of the step starts any more.
+    pub(super) stopped: bool,
     /// The step had failed when its calls were dropped, so that no value replaces the failure.
     pub(super) doomed: bool,
     /// The driver cannot decide about a further call now.
@@ -441,7 +441,7 @@ pub(super) enum AttemptPhase {
     Runs,
     /// The attempt has succeeded, and may have to be undone.
     Kept,
-    IsUndone,
+    Undoing,
     Over,
 }
 

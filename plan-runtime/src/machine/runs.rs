@@ -250,7 +250,7 @@ impl Core {
             )
         });
         let it = &mut self.state.runs[run];
-        it.is.cut |= dropped || !it.pending.queue.is_empty();
+        it.is.stopped |= dropped || !it.pending.queue.is_empty();
         it.pending.queue.clear();
         for attempt in it.attempts.in_order() {
             let it = &mut self.state.runs[run];
@@ -262,7 +262,7 @@ impl Core {
                 continue;
             }
             let (body, element, failed) = (tried.body, tried.element, tried.failed.take());
-            it.is.cut |= failed.is_none();
+            it.is.stopped |= failed.is_none();
             self.state.end_attempt(run, attempt);
             if let Some(failed) = failed {
                 self.fail(run, body, element, *failed);
@@ -283,7 +283,7 @@ impl Core {
         });
         let it = &mut self.state.runs[run];
         let mut attempts = it.attempts.rows.iter();
-        it.is.doomed |= asked || attempts.any(|it| it.phase == AttemptPhase::IsUndone);
+        it.is.doomed |= asked || attempts.any(|it| it.phase == AttemptPhase::Undoing);
         let waits = it.failed.is_none();
         let is_doomed = it.is.doomed;
         if let Some(failed) = it.failed.take_if(|it| !is_doomed && !it.1.is_lasting()) {
@@ -313,8 +313,8 @@ impl Core {
             it.kept.pop();
             if let Some(scope) = tried.inside() {
                 it.running += 1;
-                tried.phase = AttemptPhase::IsUndone;
-                self.state.scopes[scope].is_undone = true;
+                tried.phase = AttemptPhase::Undoing;
+                self.state.scopes[scope].is_reopened = true;
                 self.begin_undo(scope);
             }
         }
@@ -324,7 +324,7 @@ impl Core {
     /// Ends the undo phase of a kept scope, and continues with the next kept scope of the step.
     pub(super) fn undone_inside(&mut self, run: RunId, attempt: AttemptId) {
         let tried = &self.state.runs[run].attempts[attempt];
-        let (Activity::Scope(inner), AttemptPhase::IsUndone) = (tried.activity, tried.phase) else {
+        let (Activity::Scope(inner), AttemptPhase::Undoing) = (tried.activity, tried.phase) else {
             return;
         };
         let left = self.state.view().undoing(inner).of_undo_steps();

@@ -180,7 +180,7 @@ impl Core {
         }
         let is_first = self.reaction != Reaction::Continue && self.stop_work(scope);
         if is_first && self.reaction == Reaction::Cancel {
-            self.drop_work(scope, Cutoff::Beside);
+            self.cut_work(scope, Cutoff::Beside);
         }
     }
 
@@ -211,7 +211,7 @@ impl Core {
     }
 
     /// Drops the calls of the work, except calls with certain ends.
-    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
+    fn cut_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = Arc::clone(&self.state.tables);
         let row = self.state.scopes[scope].row;
         for step in tables.rows[row].steps() {
@@ -252,7 +252,7 @@ impl Core {
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
             self.stop_work(scope);
-            self.drop_work(scope, cutoff);
+            self.cut_work(scope, cutoff);
         }
     }
 
@@ -274,7 +274,7 @@ impl Core {
                     self.begin_always(scope);
                 }
             }
-            Phase::Undo if !it.is_undone => self.begin_always(scope),
+            Phase::Undo if !it.is_reopened => self.begin_always(scope),
             Phase::Undo | Phase::Always => {
                 it.phase = Phase::Over;
                 self.todo.push_back(Todo::Over(scope));
@@ -313,7 +313,7 @@ impl Core {
         if self.tells_scopes {
             self.state.out.push_back(Command::Over(scope));
         }
-        if self.state.scopes[scope].is_undone {
+        if self.state.scopes[scope].is_reopened {
             self.undone_inside(run, attempt);
         } else {
             let result = self.state.view().result_of(scope);
@@ -332,7 +332,7 @@ impl Core {
         let it = &mut self.state.scopes[scope];
         it.phase = Phase::Undo;
         let row = &tables.rows[it.row];
-        if !it.is_undone {
+        if !it.is_reopened {
             self.state.find_blockers(scope);
             self.tell(Command::Unwinding(scope));
         }

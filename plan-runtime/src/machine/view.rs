@@ -199,7 +199,7 @@ impl<'m> MachineView<'m> {
         let runs = state.scopes[scope].runs.iter().flatten();
         let mut attempts = runs.flat_map(|run| &state.runs[*run].attempts.rows);
         attempts.any(|tried| {
-            matches!(tried.phase, AttemptPhase::Kept | AttemptPhase::IsUndone)
+            matches!(tried.phase, AttemptPhase::Kept | AttemptPhase::Undoing)
                 && tried.inside().is_some_and(has_undo)
         })
     }
