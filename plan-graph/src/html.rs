@@ -22,7 +22,8 @@ pub fn entity(c: char) -> Option<&'static str> {
 
 /// A document, or a part of one, that is being written.
 ///
-/// Tags, attributes and markup are literals of the program. One function writes all other strings, and escapes them.
+/// Tags, attributes and markup are literals of the program. One function writes all other strings, and escapes them. Only [`add`](Self::add)
+/// does not escape.
 ///
 /// ```
 /// use plan_graph::Html;
@@ -86,6 +87,11 @@ impl Html {
     /// Writes markup that the program contains.
     pub fn markup(&mut self, markup: &'static str) {
         self.out.push_str(markup);
+    }
+
+    /// Writes HTML of another writer, or of a trusted caller.
+    pub fn add(&mut self, html: &str) {
+        self.out.push_str(html);
     }
 
     /// Returns the document.

@@ -19,9 +19,14 @@ impl Display for Time {
             ..119_500.0 => write!(f, "{:.0} s", millis / 1e3),
             _ => {
                 let seconds = self.0.as_secs_f64().round() as u64;
-                match seconds / 3600 {
-                    0 => write!(f, "{} min {} s", seconds / 60, seconds % 60),
-                    hours => write!(f, "{hours} h {} min", seconds % 3600 / 60),
+                let (large, small, [unit, part]) = match seconds / 3600 {
+                    0 => (seconds / 60, seconds % 60, ["min", "s"]),
+                    hours => (hours, seconds % 3600 / 60, ["h", "min"]),
+                };
+                write!(f, "{large} {unit}")?;
+                match small {
+                    0 => Ok(()),
+                    _ => write!(f, " {small} {part}"),
                 }
             }
         }

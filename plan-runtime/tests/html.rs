@@ -2,7 +2,7 @@
 //! browser.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::OnFailure;
+use plan_runtime::run::{HtmlParts, OnFailure};
 use plan_runtime::{Error, Plan, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -47,6 +47,12 @@ fn run(plan: &Plan, capture: bool) -> Report {
     smol::block_on(run.with_report()).1
 }
 
+fn linked_to<'p>(style: &'p str, scripts: &'p [&'p str]) -> HtmlParts<'p> {
+    let mut parts = HtmlParts::default();
+    (parts.style, parts.scripts) = (style, scripts);
+    parts
+}
+
 /// The page, which is kept under a name, and beside it the page with links.
 fn page(name: &str, report: &Report) -> String {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
@@ -55,7 +61,7 @@ fn page(name: &str, report: &Report) -> String {
     let keep = |path: PathBuf, text: &str| std::fs::write(path, text).unwrap();
     let (html, linked) = (
         report.to_html(),
-        report.to_html_linked("report.css", "report.js"),
+        report.to_html_with(&linked_to("report.css", &["report.js"])),
     );
     keep(directory.join(name).with_extension("html"), &html);
     keep(linked_directory.join(name).with_extension("html"), &linked);
@@ -248,12 +254,39 @@ fn values_are_text() {
     }
 }
 
+/// The first line of a page has its sentence for each number of steps.
+#[test]
+fn facts_count_steps() {
+    let facts = |steps: Value| {
+        let html = run(&plan(json!({"name": "p", "steps": steps})), false).to_html();
+        between(&html, "<p class=\"facts\">", "<strong>").to_owned()
+    };
+    let step = |id: &str| step(id, json!({}), &[]);
+    assert_eq!(facts(json!([])), "No steps in ");
+    assert_eq!(facts(json!([step("a")])), "1 step in ");
+    assert_eq!(facts(json!([step("a"), step("b")])), "2 steps in ");
+}
+
+/// A list has one length in the graph and in the sentence about its failures, also if some elements did not start.
+#[test]
+fn a_list_has_one_length() {
+    let body = json!({"tool": {"name": "act"}, "arguments": {"object": {"fail": "no"}}});
+    let each = json!({"pattern": "n", "list": [1, 2, 3], "body": body});
+    let steps = json!([{"id": "all", "for": each, "policy": {"concurrency": 1}}]);
+    let plan = plan(json!({"name": "p", "steps": steps}));
+    let html = smol::block_on(toolbox().run(&plan, json!({}), &()).with_report());
+    let html = html.1.to_html();
+    for part in ["for ×3: act", ": 1 of 3 elements failed: "] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+}
+
 #[test]
 fn addresses_are_text() {
     let report = run(&story(), false);
     let style = "a.css?v=1&w=\"'><script>alert(4)</script>";
     let script = "https://example.org/a.js\" onload=\"alert(5)";
-    let html = report.to_html_linked(style, script);
+    let html = report.to_html_with(&linked_to(style, &[script]));
     assert!(html.contains(
         " href=\"a.css?v=1&amp;w=&quot;&#39;&gt;&lt;script&gt;alert(4)&lt;/script&gt;\">"
     ));
@@ -359,13 +392,7 @@ fn an_undone_step_looks_undone() {
     // A graph that scrolls does not hide its legend.
     assert!(html.contains("</svg></div><ul class=\"legend\">"));
     let legend = between(&html, "class=\"legend\"", "</ul>");
-    for line in [
-        "✗ failed",
-        "⤺ undone",
-        "undoes a step",
-        "uses an output",
-        "undo",
-    ] {
+    for line in ["✗ failed", "⤺ undone", "undoes a step", "uses an output"] {
         assert!(
             legend.contains(&format!(">{line}</li>")),
             "{line} in {legend}"

@@ -30,7 +30,7 @@ export const editor = {
   samples: null,
   changed: () => {}, // is called after a change of the text or of its plan
 };
-const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path), { file: (ending) => `${fileName(editor.drawn?.name ?? "plan")}.${ending}`, title: () => `The plan ${cut(editor.drawn?.name ?? "", 200)}`.trim(), plan: () => editor.drawn });
+const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path), { file: (ending) => `${fileName(editor.drawn?.name ?? "plan")}.${ending}`, title: () => `The plan ${cut(editor.drawn?.name ?? "", 200).replace(/^plan$/, "")}`.trim(), plan: () => editor.drawn });
 
 // The numbers of the lines that can be seen.
 export const number = () => {

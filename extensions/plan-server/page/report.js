@@ -56,6 +56,7 @@ $("report-dialog").addEventListener("keydown", (event) => {
   print();
 });
 $("report-close").addEventListener("click", () => $("report-dialog").close());
+addEventListener("message", ({ source, data }) => data === "close" && source && source === $("report-frame").querySelector("iframe")?.contentWindow && $("report-dialog").close());
 $("report-dialog").addEventListener("close", () => {
   $("report-frame").replaceChildren();
   if (live.id && location.hash === address("/report")) location.hash = address("");

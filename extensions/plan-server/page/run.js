@@ -12,7 +12,7 @@ import { instant, left, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
-const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), { file: (ending) => fileOf(ending, "graph-"), title: () => `${cut(live.run.name ?? live.run.plan ?? "A plan", 200)}, the run ${cut(live.id, 100)}: ${live.run.state}`, plan: () => api(runPath("/plan")), isLive: true });
+const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), { file: (ending) => fileOf(ending, "graph-"), title: () => `${cut(live.run.name ?? live.run.plan ?? "A plan", 200).replace(/[.?!…]$/, "")}, the run ${cut(live.id, 100)}: ${live.run.state}`, plan: () => api(runPath("/plan")), isLive: true });
 $("live").classList.add("live");
 
 export const openRun = (id, step = null) => {
@@ -103,7 +103,7 @@ const showRun = () => {
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
   const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
-  put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}${idle ? `, ${took(idle)} of them between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  put($("run-facts"), [state, run.began, run.ended, run.report?.duration_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(run.report?.duration_ms ?? ended - began)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];
@@ -140,12 +140,12 @@ const showRun = () => {
   put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has reversed them. Check their effects, and correct them yourself if necessary."),
     h("ul", { class: "items" }, folded(remains, ({ path, why }) => [path.replaceAll(/\[\d+\]/g, ""), why], ({ path, tool, why }) => [stepLink(path), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", ": ", prose(why)],
       ([{ path, tool, why }], count) => [`${count} calls of `, h("code", {}, cut(path.replaceAll(/\[\d+\]/g, ""), 200)), " with ", h("code", {}, cut(tool, 200)), ": ", prose(why)]))] : []));
-  const tries = list(run.earlier).toReversed();
+  const tries = list(run.earlier);
   hide($("earlier-card"), !tries.length);
   put($("earlier"), tries, () => tries.map(earlier));
   const answered = answers();
   hide($("decisions-card"), !answered.length);
-  put($("decisions"), answered, () => (answered.length ? h("ul", { class: "items" }, folded(answered.toReversed().slice(0, LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
+  put($("decisions"), answered, () => (answered.length ? h("ul", { class: "items" }, folded(answered.slice(-LIMITS.cards), ({ path, decision, by, reason, original, value }) => [path.replaceAll(/\[\d+\]/g, ""), decision, by, reason, original, value],
     (one) => [stepLink(one.path), one.tool ? [" with ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)],
     ([one], count) => [`${count} calls of `, h("code", {}, cut(one.path.replaceAll(/\[\d+\]/g, ""), 200)), ": ", ...sentence(one)])) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);

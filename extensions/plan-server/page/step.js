@@ -141,14 +141,14 @@ const attempt = (one, began, over, only, stateOfCall) => {
 
 // The events leave the values of answers out.
 export const answers = () => decisions(values.id === live.id && list(values.decisions).length === list(live.run?.decisions).length ? values : live.run);
-// The answers to the questions of a step, and of its elements, the latest first.
-const answersOf = (path) => answers().filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
+// The answers to the questions of a step, and of its elements, the oldest first.
+const answersOf = (path) => answers().filter((one) => one.path === path || one.path.startsWith(`${path}[`));
 
 // A refused call has no attempt, so its answer alone has the arguments.
 const refused = ({ decision, arguments: given, tool }) => (decision === "refuse" && given !== undefined ? h("details", { open: true }, h("summary", {}, "Arguments of the refused call"), fieldsOf(given, LIMITS.words, undefined, tool)) : null);
 
-// The attempts of a step, and of its elements, before each retry of the run, the latest retry first.
-const earlierOf = (path) => list(live.run?.earlier).toReversed().flatMap(({ at, attempts }) => {
+// The attempts of a step, and of its elements, before each retry of the run, the oldest retry first.
+const earlierOf = (path) => list(live.run?.earlier).flatMap(({ at, attempts }) => {
   const some = list(attempts).filter((one) => one?.path === path || `${one?.path}`.startsWith(`${path}[`) || `${one?.path}`.startsWith(`${path}.`));
   if (!some.length) return [];
   const began = instant(live.run.began)?.getTime() ?? 0;
@@ -201,7 +201,7 @@ const details = (path, status, stateOfStep) => {
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,
-    answersOf(path).slice(0, LIMITS.cards).map((one) => h("div", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one), refused(one))),
+    answersOf(path).slice(-LIMITS.cards).map((one) => h("div", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one), refused(one))),
     status === "waiting" ? h("p", { class: "waits-here" }, "The step waits for you. ", h("a", { href: "#asked", onclick: (event) => {
       event.preventDefault();
       $("asked").scrollIntoView();

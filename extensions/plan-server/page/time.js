@@ -21,7 +21,8 @@ export const took = (ms) => {
   if (ms < 119_500) return `${(ms / 1000).toFixed(ms < 59_995 ? 2 : 0)} s`;
   const seconds = Math.round(ms / 1000);
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const [large, small, unit, part] = minutes < 60 ? [minutes, seconds % 60, "min", "s"] : [Math.floor(minutes / 60), minutes % 60, "h", "min"];
+  return `${large} ${unit}${small ? ` ${small} ${part}` : ""}`;
 };
 // The time since an instant, in whole seconds. Its text follows the clock.
 const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : took(ms));
@@ -42,10 +43,14 @@ setInterval(() => {
   for (const one of document.querySelectorAll("time[data-sign]")) say(one, age(Number(one.dataset.sign) * (Date.now() - instant(one.dateTime))));
 }, 1000);
 
-// At most six round times of an axis. A tick in the last fifth of the axis has its label before its line.
+// At most six round times of an axis, with their labels. A tick in the last fifth of the axis has its label before its line.
 const ROUND = [1, 1000, 60_000, 3_600_000].flatMap((unit, at) => [1, 2, 5, 10, 20, ...(at ? [] : [50, 100, 200, 500])].map((digits) => digits * unit));
+const UNITS = [[3_600_000, "h"], [60_000, "min"], [1000, "s"], [1, "ms"]];
 export const ticks = (span) => {
   const last = ROUND.at(-1);
   const step = ROUND.find((step) => span / step < 6) ?? last * Math.ceil(span / last / 5);
-  return Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
+  const all = Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
+  // All labels have one unit, of which the step is a multiple or a half.
+  const [unit, name] = UNITS.find(([unit]) => unit <= all.at(-1) && (step * 10) % unit === 0) ?? UNITS.at(-1);
+  return all.map((at) => [at, at ? `${at / unit} ${name}` : "0"]);
 };

@@ -128,8 +128,7 @@ const axisOf = (from, to, earlier, paths) => {
 const LETTER = 7;
 const drawTicks = (place, span) => {
   let taken = 0;
-  place.replaceChildren(...ticks(span).map((at) => {
-    const label = took(at).replace(/\.0+(?= )| 0 (s|min)$/, "");
+  place.replaceChildren(...ticks(span).map(([at, label]) => {
     const [isLate, width, start] = [at > span * 0.8, label.length * LETTER + 8, (at / span) * (place.clientWidth || 400)];
     const isMute = (isLate ? start - width : start) < taken;
     if (!isMute) taken = isLate ? start : start + width;

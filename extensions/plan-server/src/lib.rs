@@ -8,6 +8,7 @@ mod decisions;
 mod desk;
 mod draft;
 mod error;
+mod facts;
 mod findings;
 mod folder;
 mod graphql;

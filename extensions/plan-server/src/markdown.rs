@@ -3,8 +3,9 @@
 use crate::answer::Text;
 use crate::decisions::{Answered, Earlier, Retried};
 use crate::error::{Path, shortened};
+use crate::facts::{Facts, SHOWN, spent};
 use crate::live::millis;
-use crate::report::{Facts, SHOWN, sign, spent};
+use crate::report::sign;
 use crate::run_json::{has_failed, report, time};
 use crate::runs::{Answer, Shared};
 use crate::undoing::{grouped, is_inside};
@@ -81,12 +82,25 @@ fn list(title: &str, items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Returns the state, the error, the names, the times and the inputs of a run, and the effects that remain.
+/// Returns the state, the error, the waits, the names, the times, the inputs and the output of a run, and the effects that remain.
 fn head(facts: &Facts) -> String {
     let (run, (_, sign)) = (&facts.run, sign(facts.state));
     let mut text = format!("## {sign} Run {}\n\n", facts.state);
     if let Some(error) = &facts.error {
         let _ = writeln!(text, "**Error:** {}\n", code(error));
+    }
+    for wait in &facts.waits {
+        let _ = write!(text, "**Waits for** {}", wait.of);
+        for (sign, of) in [(" ", &wait.path), (": ", &wait.detail)] {
+            if !of.is_empty() {
+                text += sign;
+                text += &code(of);
+            }
+        }
+        let time = wait.time();
+        let time = time.map(|(start, spent)| format!(", since {start}, for {spent}"));
+        text += &time.unwrap_or_default();
+        text += "\n\n";
     }
     text += "| | |\n|---|---|\n";
     let name = facts
@@ -94,20 +108,18 @@ fn head(facts: &Facts) -> String {
         .iter()
         .map(|name| ("Name".to_owned(), code(name)));
     let ended = run.ended.into_iter().flat_map(|ended| {
-        let took = ended.duration_since(run.began).unwrap_or_default();
         let idle = facts.idle();
         let idle = idle.map_or_else(String::new, |idle| {
-            format!(", {idle} of them between an end and a retry")
+            format!(", {idle} of that time between an end and a retry")
         });
         [
             ("Ended", time(ended)),
-            ("Took", format!("{}{idle}", Time(took))),
+            ("Took", format!("{}{idle}", Time(facts.took))),
         ]
     });
     let ended = ended.map(|(name, value)| (name.to_owned(), value));
-    let inputs = facts.inputs.as_object().into_iter().flatten();
-    let inputs =
-        inputs.map(|(name, value)| (format!("Input {}", code(name)), code(&value.to_string())));
+    let values = facts.values(code).into_iter();
+    let values = values.map(|(label, value)| (label, code(&value.to_string())));
     let began = [
         ("Run", code(&run.id)),
         ("Plan", code(&run.plan)),
@@ -117,7 +129,7 @@ fn head(facts: &Facts) -> String {
     let restarts = (!facts.restarts.is_empty())
         .then(|| ("Server restarted".to_owned(), facts.restarts.join(", ")));
     let rows = name.chain(began).chain(ended).chain(restarts);
-    for (name, value) in rows.chain(inputs) {
+    for (name, value) in rows.chain(values) {
         text += &row([name, value]);
     }
     let undone = facts.undone.iter();

@@ -2,18 +2,18 @@
 
 use crate::answer::Text;
 use crate::decisions::{Answered, Earlier, Retried};
-use crate::error::{Path, Problem, Query, shortened};
+use crate::error::{Path, Query, shortened};
+use crate::facts::{Facts, SHOWN, spent};
 use crate::picture::escape;
-use crate::run_json::{cause, progress, report, time};
+use crate::run_json::{report, time};
 use crate::runs::{Answer, Shared};
 use crate::state::State;
-use crate::undoing::{NotUndone, Undone, grouped, is_inside, not_undone, undone, without_indices};
-use crate::view;
+use crate::undoing::{NotUndone, Undone, grouped, is_inside, without_indices};
 use axum::extract::State as From;
 use axum::response::Response;
 use plan_graph::{Html, Line, MessageName, Time};
 use plan_runtime::Report;
-use plan_runtime::journal::{RunState, RunSummary};
+use plan_runtime::run::HtmlParts;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -23,9 +23,6 @@ const INPUT: usize = 2_000;
 
 /// The maximum number of characters of a value that the reader has not opened.
 const LINE: usize = 200;
-
-/// The start of the line with the number of steps and the time of the run. The name of the plan has no markup.
-const FACTS: &str = "<p class=\"facts\">";
 
 /// `GET /api/runs/{id}/report.html`.
 #[derive(Deserialize)]
@@ -46,107 +43,27 @@ pub(crate) async fn page(
             let run = state.summary(&id)?;
             let mut report = report(state, &id, true)?;
             add_earlier(&mut report, &state.decisions.earlier(&id));
-            let page = if asked.alone {
-                report.to_html()
-            } else {
-                with_framed(report.to_html_linked("/report.css", SCRIPT))
-            };
             let facts = Facts::of(state, run, &report)?;
-            let mut html = Html::new(escape);
-            write_outcome(&mut html, facts.state, facts.error.as_deref());
-            write_undoing(&mut html, &facts.undone, &facts.remains);
-            write_facts(&mut html, &facts);
-            let head = html.finish();
-            let mut html = Html::new(escape);
-            write_records(&mut html, state, &id);
-            let records = html.finish();
-            // The name of the plan has no markup, so the first heading is the title.
-            let mut name = String::new();
-            if let Some(of) = &facts.name {
-                escape(format_args!("{}: ", Line(of)), &mut name);
+            let mut head = Html::new(escape);
+            write_outcome(&mut head, &facts);
+            write_undoing(&mut head, &facts.undone, &facts.remains);
+            write_facts(&mut head, &facts);
+            let mut tail = Html::new(escape);
+            write_records(&mut tail, state, &id);
+            let name = facts.name.as_ref();
+            let title = name.map(|name| format!("{}: ", Line(name)));
+            let (title, head, tail) = (title.unwrap_or_default(), head.finish(), tail.finish());
+            let mut parts = HtmlParts::default();
+            (parts.title, parts.head, parts.tail) = (&title, &head, &tail);
+            if !asked.alone {
+                parts.style = "/report.css";
+                parts.scripts = &["/report.js", "/page/framed.js"];
             }
-            let page = ["<title>", "<h1>"].iter().fold(page, |page, tag| {
-                page.replacen(tag, &format!("{tag}{name}"), 1)
-            });
-            let page = match page.split_once("</h1>") {
-                Some((title, rest)) => format!("{title}</h1>{head}{rest}"),
-                None => page,
-            };
-            let page = match (facts.run.ended, facts.idle(), page.split_once(FACTS)) {
-                (Some(_), Some(idle), Some((before, rest))) => {
-                    let idle = format!("</strong>, {idle} of them between an end and a retry");
-                    format!("{before}{FACTS}{}", rest.replacen("</strong>", &idle, 1))
-                }
-                _ => page,
-            };
-            let page = page.replacen("</main>", &format!("{records}</main>"), 1);
+            let page = report.to_html_with(&parts);
             let text = Text::of(&state.answers, page.into_bytes())?;
             Ok(text.response("text/html; charset=utf-8"))
         })
         .await
-}
-
-/// The address of the script of a report.
-const SCRIPT: &str = "/report.js";
-
-/// Adds the script that prints a report in a frame. The policy of the report permits only scripts with its nonce.
-fn with_framed(page: String) -> String {
-    let Some((before, script)) = page.rsplit_once("<script ") else {
-        return page;
-    };
-    let tag = script.split_inclusive("</script>").next();
-    let framed = tag.unwrap_or_default().replace(SCRIPT, "/page/framed.js");
-    format!("{before}<script {framed}<script {script}")
-}
-
-/// The facts at the top of a report.
-pub(crate) struct Facts {
-    pub(crate) run: RunSummary,
-    pub(crate) state: &'static str,
-    pub(crate) name: Option<String>,
-    pub(crate) error: Option<String>,
-    pub(crate) inputs: Value,
-    pub(crate) undone: Vec<Undone>,
-    /// The calls whose effects remain.
-    pub(crate) remains: Vec<NotUndone>,
-    pub(crate) earlier: Vec<Retried>,
-    /// The times of the starts of the server during the run.
-    pub(crate) restarts: Vec<String>,
-}
-
-impl Facts {
-    pub(crate) fn of(state: &State, run: RunSummary, report: &Report) -> Result<Self, Problem> {
-        let (plan, inputs) = state.plan(&run.id)?;
-        let undone = undone(&plan, report);
-        let remains = match run.state {
-            RunState::Running | RunState::Done => Vec::new(),
-            _ => {
-                let mut events = Vec::new();
-                progress(report, "", Duration::ZERO, &mut events);
-                let steps = view::steps(&plan, state.server.toolbox().contracts());
-                not_undone(&steps, &undone, &events)
-            }
-        };
-        Ok(Self {
-            state: state.state_of(&run),
-            name: state.decisions.name(&run.id),
-            earlier: state.decisions.earlier(&run.id),
-            restarts: state.decisions.restarts(&run),
-            error: cause(state, &run, report)?,
-            run,
-            inputs,
-            undone,
-            remains,
-        })
-    }
-}
-
-impl Facts {
-    /// Returns the time between an end of the run and its retry, for all retries.
-    pub(crate) fn idle(&self) -> Option<Time> {
-        let idle: Option<f64> = self.earlier.iter().map(|it| it.idle_ms).sum();
-        idle.filter(|idle| *idle > 0.0).map(spent)
-    }
 }
 
 /// Adds the attempts before the retries of a run to the steps of its report.
@@ -175,13 +92,30 @@ pub(crate) fn sign(state: &str) -> (&'static str, char) {
     }
 }
 
-/// Writes the state of the run and its error.
-fn write_outcome(html: &mut Html, state: &str, error: Option<&str>) {
+/// Writes the state of the run, its waits and its error.
+fn write_outcome(html: &mut Html, facts: &Facts) {
+    let (state, error) = (facts.state, facts.error.as_deref());
     let (class, sign) = sign(state);
     html.tag("ul").attr("class", "totals").inside(|list| {
         let item = list.tag("li").attr("class", class);
         item.text(format_args!("{sign} {state}"));
     });
+    for wait in &facts.waits {
+        html.tag("p").attr("class", "wait").inside(|p| {
+            p.text(format_args!("Waits for {}", wait.of));
+            for (sign, text) in [(" ", &wait.path), (": ", &wait.detail)] {
+                if !text.is_empty() {
+                    p.text(sign);
+                    p.tag("code").text(shortened(text, LINE));
+                }
+            }
+            if let Some((start, spent)) = wait.time() {
+                p.text(", since ");
+                write_time(p, &start);
+                p.text(format_args!(", for {spent}"));
+            }
+        });
+    }
     if let Some(error) = error {
         let p = html.tag("p").attr("class", "error");
         p.inside(|p| p.prose(error));
@@ -241,9 +175,12 @@ fn write_facts(html: &mut Html, facts: &Facts) {
                 }
             });
         }
-        for (input, value) in facts.inputs.as_object().into_iter().flatten() {
-            list.tag("dt")
-                .text(format_args!("Input {}", MessageName(input)));
+        if let Some(idle) = facts.idle() {
+            list.tag("dt").text("Between an end and a retry");
+            list.tag("dd").text(idle);
+        }
+        for (label, value) in facts.values(|name| MessageName(name).to_string()) {
+            list.tag("dt").text(label);
             list.tag("dd").inside(|dd| write_value(dd, value));
         }
     });
@@ -274,7 +211,7 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
                         dd.text(format_args!(", took {}", spent(took)));
                     }
                     if let Some(waited) = retried.waited_ms.filter(|it| *it >= SHOWN) {
-                        dd.text(format_args!(", {} of them waiting", spent(waited)));
+                        dd.text(format_args!(" with {} of waits", spent(waited)));
                     }
                     dd.tag("ul").inside(|list| {
                         for it in &retried.attempts {
@@ -285,13 +222,6 @@ fn write_records(html: &mut Html, state: &State, id: &str) {
             }
         });
     });
-}
-
-/// The least milliseconds of waits that a report mentions.
-pub(crate) const SHOWN: f64 = 200.0;
-
-pub(crate) fn spent(millis: f64) -> Time {
-    Time(Duration::try_from_secs_f64(millis / 1e3).unwrap_or_default())
 }
 
 /// Returns `true` for equal answers about the elements of one step.

@@ -97,6 +97,11 @@ pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report
     })
 }
 
+/// Returns the output of a run that is done.
+pub(crate) fn output(state: &State, id: &str) -> Result<Option<Value>, Problem> {
+    now(state.server.output(id)).map_err(|error| Problem::storage(&error))
+}
+
 /// Returns a run as JSON. Without `has_values`, the JSON contains no outputs and no arguments, so the server can send the JSON to many watchers.
 pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, Problem> {
     let run = state.summary(id)?;
@@ -104,10 +109,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     let report = report(state, id, has_values);
     let mut json = state.run_json(&run);
     if has_values {
-        let output = now(state.server.output(id));
-        json["output"] = output
-            .map_err(|error| Problem::storage(&error))?
-            .unwrap_or_default();
+        json["output"] = output(state, id)?.unwrap_or_default();
     }
     json["inputs"] = inputs;
     let steps = view::steps(&plan, state.server.toolbox().contracts());
@@ -144,7 +146,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
                     step.status = "running";
                 }
                 let list = lists.get(&step.path).filter(|_| step.attempt.is_none());
-                step.elements = list.map(|list| list.elements);
+                step.elements = list.map_or(step.elements, |list| Some(list.elements));
                 step.ended = list.map(|list| list.ended);
             }
             json["progress"] = json!(events);
@@ -200,7 +202,7 @@ fn is_open(status: &Status) -> bool {
 }
 
 /// Adds the steps of a run that wait for a value, with the types of the values. `around` contains two paths of the enclosing step: the path for signals, and the path for people.
-fn waiting(top: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
+pub(crate) fn waiting(top: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
     for step in report.steps() {
         let path = format!("{}{}", around.0, step.id());
         let shown = format!("{}{}", around.1, MessageName(step.id()));
@@ -214,8 +216,11 @@ fn waiting(top: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Va
             if let Some(type_name) = type_name {
                 let type_name = Line(type_name).to_string();
                 let intent = view::intent(top, &shown);
+                let mut open = step.waits().iter().filter(|it| it.ended().is_none());
+                let since = open.next().map_or(step.started(), |it| Some(it.started()));
+                let since = since.map(|since| time(report.started_at() + since));
                 waits.push(
-                    json!({"path": path, "step": shown, "type": type_name, "intent": intent}),
+                    json!({"path": path, "step": shown, "type": type_name, "intent": intent, "since": since}),
                 );
             }
         }
@@ -321,7 +326,7 @@ pub(crate) fn progress(
                 step.status().name()
             },
             attempt: None,
-            elements: None,
+            elements: step.elements(),
             ended: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
             called_ms: None,

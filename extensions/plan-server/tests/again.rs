@@ -570,7 +570,7 @@ fn an_attempt_has_one_time() {
     let (html, text) = texts();
     assert!(html.contains("class=\"bad earlier\""), "{html}");
     assert!(
-        html.contains(" of them between an end and a retry, started <time"),
+        html.contains("<dt>Between an end and a retry</dt><dd>1."),
         "{html}"
     );
     let parts = [
@@ -580,7 +580,7 @@ fn an_attempt_has_one_time() {
             shown(took)
         ),
         "- The run: retried by `Ada`".to_owned(),
-        "of them between an end and a retry |".to_owned(),
+        "of that time between an end and a retry |".to_owned(),
     ];
     for part in parts {
         assert!(text.contains(&part), "{part} in {text}");
@@ -649,7 +649,8 @@ fn times_after_a_retry_are_true() {
     let (_, open) = server.get_text(&format!("/api/runs/{id}/report.html"));
     for part in [
         r#"<li class="waiting">… waiting</li>"#,
-        r#"<p class="facts">3 steps, started <time"#,
+        r#"<p class="facts">3 steps, not ended after <strong>"#,
+        r#"<p class="wait">Waits for an answer to <code>a</code>: <code>event_book</code>, since <time"#,
     ] {
         assert!(open.contains(part), "{part} in {open}");
     }
@@ -660,11 +661,7 @@ fn times_after_a_retry_are_true() {
     let run = server.ended(&id);
     let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
     let (_, records) = report.split_once("<dt>Before retry 1</dt>").unwrap();
-    let words = [
-        "</time>, took ",
-        " s of them waiting<ul>",
-        "</strong>, after ",
-    ];
+    let words = ["</time>, took ", " s of waits<ul>", "</strong>, after "];
     for part in words {
         assert!(records.contains(part), "{part} in {records}");
     }

@@ -177,8 +177,9 @@ fn what_waits_and_what_is_asked_outlives_the_server() {
     let waits = server.begin(&sample(&server, "offsite"), &json!({}), "none");
     let asks = server.begin(&sample(&server, "reply"), &inputs(), "each");
     server.until(&waits, |run| {
+        let since = &run["waits"][0]["since"];
         run["waits"]
-            == json!([{"path": "room", "step": "room", "type": "String", "intent": "Get the name of a free room."}])
+            == json!([{"path": "room", "step": "room", "type": "String", "intent": "Get the name of a free room.", "since": since}])
     });
     let first = server.until(&asks, |run| run["questions"] != json!([]));
     let token = server.token.clone();
@@ -572,6 +573,22 @@ fn answers_have_names() {
     );
     assert_eq!(server.get(&path).0, 409);
     server.until(&id, |run| run["waits"] != json!([]));
+    // The report begins with the open wait, whose bar ends with the axis.
+    let text = |end: &str| server.get_text(&format!("/api/runs/{id}/report.{end}")).1;
+    let (html, markdown) = (text("html"), text("md"));
+    let wait =
+        "Waits for a value for <code>room</code>: <code>String</code>, since <time datetime=";
+    for part in [
+        wait,
+        ", not ended after <strong>",
+        "waiting for ",
+        "▸</text>",
+    ] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    let wait = "**Waits for** a value for `room`: `String`, since 2";
+    assert!(markdown.contains(wait), "{markdown}");
+    assert!(!markdown.contains("| Output |"), "{markdown}");
     let signals = format!("/api/runs/{id}/signals");
     let value = json!({"path": "room", "value": "B2", "by": "Bob"});
     assert_eq!(
@@ -616,7 +633,31 @@ fn answers_have_names() {
     );
     assert!(ada.as_str().unwrap().len() < 2_000, "{ada}");
     assert_eq!((bob, nobody), (&json!("Bob"), &Value::Null));
-    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    let text = |end: &str| server.get_text(&format!("/api/runs/{id}/report.{end}")).1;
+    let report = text("html");
+    let output = run["output"].to_string();
+    let shown = output.replace('"', "&quot;");
+    for part in [
+        format!("<dt>Output</dt><dd><code>{shown}</code>"),
+        "<section aria-label=\"Answers and retries\">".to_owned(),
+    ] {
+        assert!(report.contains(&part), "{part} in {report}");
+    }
+    assert!(!report.contains("Waits for"), "{report}");
+    let row = format!("| Output | `{output}` |");
+    let markdown = text("md");
+    assert!(markdown.contains(&row), "{row} in {markdown}");
+    // The page, the report and Markdown have one duration.
+    let took = run["report"]["duration_ms"].as_f64().unwrap() / 1e3;
+    let took = plan_graph::Time(std::time::Duration::from_secs_f64(took));
+    assert!(
+        report.contains(&format!(" in <strong>{took}</strong>")),
+        "{report}"
+    );
+    assert!(
+        markdown.contains(&format!("| Took | {took} |")),
+        "{markdown}"
+    );
     assert!(
         report.contains("<dt>Answer for room</dt><dd>a value was sent by <strong>Bob</strong>, <time datetime=\"2"),
         "{report}"

@@ -90,6 +90,8 @@ pub use limits::Limits;
 pub use mock::Mock;
 pub use on_failure::OnFailure;
 pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
+#[cfg(feature = "html")]
+pub use report::HtmlParts;
 pub(crate) use report::Report;
 pub use report::{Attempt, Status, StepReport, Totals, WaitReason, WaitReport};
 pub use signals::{SignalError, Signals};

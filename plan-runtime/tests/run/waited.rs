@@ -55,7 +55,7 @@ fn the_wait_for_an_answer_is_apart_from_the_call() {
         assert_eq!(
             report.to_string(),
             "\
-plan `plan`: 2 steps in 3.02 s, 2.00 s of them waiting: 2 completed
+plan `plan`: 2 steps in 3.02 s with 2.00 s of waits: 2 completed
   paid  pay  completed       0 + 1.02 s  ░░░░░░░               [waited 1.00 s for an answer]
   all   pay  completed  1.02 s + 2.00 s         ░░░░░░███████  (2 calls) [waited 1.00 s for an answer]
   critical path: paid → all, 3.02 s"
@@ -134,7 +134,7 @@ fn a_refused_call_was_never_made() {
     assert_eq!(
         report.to_string(),
         "\
-plan `plan`: 1 step in 1.00 s, 1.00 s of them waiting: 1 failed
+plan `plan`: 1 step in 1.00 s with 1.00 s of waits: 1 failed
   paid  pay  failed  0 + 1.00 s  ░░░░░░░░░░░░░░░░░░░░  was refused: no [waited 1.00 s for an answer]"
     );
 }
@@ -153,7 +153,7 @@ fn a_block_waits_with_its_steps() {
     assert_eq!(
         report.to_string(),
         "\
-plan `plan`: 1 step in 4.00 s, 2.00 s of them waiting: 1 completed
+plan `plan`: 1 step in 4.00 s with 2.00 s of waits: 1 completed
   both     pay  completed       0 + 4.00 s  ░░░░░█████░░░░░█████  [waited 2.00 s for an answer]
     first  pay  completed       0 + 2.00 s  ░░░░░█████            [waited 1.00 s for an answer]
     _      pay  completed  2.00 s + 2.00 s            ░░░░░█████  [waited 1.00 s for an answer]"
@@ -181,7 +181,7 @@ fn the_wait_for_a_value_is_no_call() {
     assert_eq!(
         report.to_string(),
         "\
-plan `plan`: 2 steps in 4.00 s, 3.00 s of them waiting: 2 completed
+plan `plan`: 2 steps in 4.00 s with 3.00 s of waits: 2 completed
   cents       completed       0 + 3.00 s  ░░░░░░░░░░░░░░░       [waited 3.00 s for a value]
   paid   pay  completed  3.00 s + 1.00 s                 █████
   critical path: cents → paid, 4.00 s"
@@ -255,7 +255,7 @@ fn a_page_draws_waits_apart() {
     let allowed = with_gate! { Decision::Allow, step paid = Pay { cents: 20 }; paid };
     assert_eq!(bars(&allowed), ["waits", "good"]);
     let page = allowed.to_html();
-    assert!(page.contains("<strong>1.02 s</strong>, 1.00 s of them waiting"));
+    assert!(page.contains("<strong>1.02 s</strong> with 1.00 s of waits"));
     assert!(page.contains("<dt>Of that</dt><dd>waited 1.00 s for an answer</dd>"));
     let refused = with_gate! { Decision::Refuse("no".into()), step paid = Pay { cents: 20 }; paid };
     assert_eq!(bars(&refused), ["waits"]);

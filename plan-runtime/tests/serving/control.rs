@@ -735,7 +735,7 @@ fn decisions_that_failed_are_made_again<P: Place>() {
                 .map(ToString::to_string);
             assert_eq!(error.unwrap(), "was refused: closed");
             let report = report.to_string();
-            assert!(report.contains(" of them waiting: 1 failed"), "{report}");
+            assert!(report.contains(" of waits: 1 failed"), "{report}");
         }
         at(&db, &toolbox, &shop).retry_failed(id).unwrap();
     }
@@ -746,7 +746,7 @@ fn decisions_that_failed_are_made_again<P: Place>() {
     }
     // The retry has removed the wait for the first answer.
     let report = at(&db, &toolbox, &shop).report("gate").unwrap().to_string();
-    let waits = " of them waiting, without calls that a retry repeated: 1 completed";
+    let waits = " of waits, without calls that a retry repeated: 1 completed";
     assert!(report.contains(waits), "{report}");
 }
 

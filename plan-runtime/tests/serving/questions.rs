@@ -382,6 +382,17 @@ fn an_open_question_is_a_wait_and_no_call() {
     let report = asked(Each {}.run(&ends), Toolbox::new().with::<Each>());
     let all = report.step("all").unwrap();
     assert!(matches!(all.status(), Status::Waiting), "{report}");
+    // The page says that the run has not ended, and draws the wait until now.
+    let page = report.to_html();
+    for part in [
+        ", not ended after <strong>",
+        "<rect class=\"waits\"",
+        "<text class=\"open\" x=\"100%\" y=\"50%\">▸</text>",
+        ">waiting for ",
+        ">for ×3: ",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
     assert_eq!(all.waits().len(), 3);
     let report = asked(Inside {}.run(&ends), Toolbox::new().with::<Inside>());
     let block = report.step("block").unwrap();

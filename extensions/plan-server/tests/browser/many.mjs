@@ -255,7 +255,7 @@ await test("the number of elements in the graph", () => stubbed({}, async (stub)
   // The shadows of the graph and of its legend are in the file.
   const saved = downloads(page);
   await press(page, "Save as SVG", "#live");
-  assert.equal((await saved.file("graph-mail-r0001.svg")).match(/class="shadow"/g)?.length, 2);
+  assert.equal((await saved.file("graph-mail-r0001.svg")).match(/class="shadow dark-\d+"/g)?.length, 2);
   saved.remove();
   assert.deepEqual(await axe(page), []);
   await close(page);

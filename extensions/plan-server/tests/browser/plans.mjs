@@ -334,7 +334,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.setRequestInterception(false);
   await put(page, JSON.stringify([{ id: "booked", tool: "book_room", arguments: {} }, { id: "told", tool: "send_mail", after: ["booked"], arguments: {} }, { id: "back", tool: "cancel_room", undoes: "booked", arguments: { x: "{{booked.result}}" } }]));
   await drawn(page, 3);
-  assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
+  assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only"]);
   // A long name breaks between its words.
   assert.deepEqual(await page.$$eval("#steps tbody tr:last-child code bdi", (all) => all.map((it) => it.innerHTML)), ["cancel_<wbr>room"]);
   // An empty text has no earlier graph, even if another text follows at once.
@@ -353,7 +353,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.click('[name=approve][value="none"]');
   await page.click("#start");
   await says(page, "#run-facts", "done");
-  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
+  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder only");
   const samples = await page.$$eval("#live .legend li:not(.line)", (all) => all.map((it) => getComputedStyle(it, "::before")).map((it) => [it.borderTopStyle, it.borderTopColor, it.backgroundColor].join()));
   assert.equal(new Set(samples).size, 3, samples.join("; "));
   await close(page);
@@ -457,11 +457,14 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   // The file needs no style of the page: each shape has its color.
   const svg = await saved.file("mail.svg");
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
-  assert.match(svg, /<rect [^>]*class="box"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
-  assert.match(svg, /<path class="edge"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(#tip-0\)"/);
-  assert.match(svg, /<title[^>]*>The plan mail<\/title><defs[^>]*><marker [^>]*id="tip-0".*<path [^>]*fill="rgb\(123, 135, 152\)"/);
-  assert.match(svg, /<rect [^>]*fill="rgb\(255, 255, 255\)".*<text [^>]*>only reads<\/text>/);
+  assert.match(svg, /<rect [^>]*class="box dark-\d+"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
+  assert.match(svg, /<path class="edge( dark-\d+)?"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(#tip-0\)"/);
+  assert.match(svg, /<title[^>]*>The plan mail<\/title><style[^>]*>@media \(prefers-color-scheme: dark\) \{ \.dark-0 \{ .* \} \}<\/style><defs[^>]*><marker [^>]*id="tip-0".*<path [^>]*fill="rgb\(123, 135, 152\)"/);
+  assert.match(svg, /<rect [^>]*fill="rgb\(255, 255, 255\)".*<text [^>]*>The plan mail<\/text>.*<text [^>]*>only reads<\/text>/);
   assert.doesNotMatch(svg, /color-mix|color\(|tabindex/);
+  // In a dark page, the box of each step has another color.
+  const dark = /class="box (dark-\d+)"/.exec(svg)[1];
+  assert.match(svg, new RegExp(`\\.${dark} \\{ fill: rgb\\((\\d\\d), (\\d\\d), (\\d\\d)\\)`));
   // Below the graph of the last correct text, the buttons are about this text.
   await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { x: "{{none.result}}" } }]));
   await says(page, "#picture-old", "the last correct text");
@@ -483,9 +486,9 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await page.click('#live [data-path="inbox"]');
   await press(page, "Save as SVG", "#live");
-  assert.match(await saved.file("graph-mail-r0001.svg"), /<title[^>]*>mail, the run r0001: done<\/title>.*<rect [^>]*fill="rgb\(255, 255, 255\)".*.*<text [^>]*fill="rgb\(86, 96, 113\)">✓ completed<\/text>/s);
+  assert.match(await saved.file("graph-mail-r0001.svg"), /<title[^>]*>mail, the run r0001: done<\/title>.*<rect [^>]*fill="rgb\(255, 255, 255\)".*.*<text [^>]*fill="rgb\(86, 96, 113\)" class="dark-\d+">✓ completed<\/text>/s);
   assert.doesNotMatch(await saved.file("graph-mail-r0001.svg"), /chosen|near/);
-  assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign"[^>]*>✓</);
+  assert.match(await saved.file("graph-mail-r0001.svg"), /class="sign dark-\d+"[^>]*>✓</);
   // The plan of the run opens on its page.
   await page.click("#run-plan summary");
   await says(page, "#run-text pre", "list_mails");

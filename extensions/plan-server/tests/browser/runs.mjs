@@ -317,6 +317,8 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
   await page.type("#waits textarea", "B2");
   await press(page, "Send the value");
   await says(page, "#decisions li", "room: a value was sent by Grace");
+  // The oldest answer comes first, as in the report.
+  assert.deepEqual(await page.$$eval("#decisions li", (all) => all.map((it) => it.querySelector("code").textContent)), ["sent", "room"]);
   await says(page, "#questions h3", "2 calls of send_mail wait in the step all");
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions h4", "all[1]");
@@ -564,7 +566,7 @@ await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
   made(stub, "r0009", "waiting", [["booked", false]], [["booked", "waiting", 1, Date.now() - 6_000 - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began: new Date(Date.now() - 600_000).toISOString(), questions: [{ id: "q", path: "booked", tool: "booked_tool", arguments: {}, text: "{}", asked: new Date().toISOString() }],
     earlier: [{ at: new Date(Date.now() - 6_000).toISOString(), attempts: [], idle_ms: 540_000 }], decisions: [{ question: null, path: "", tool: null, decision: "retry", by: "Ada", reason: null, at: new Date(Date.now() - 6_000).toISOString() }] });
   await page.evaluate(() => (location.hash = "#/runs/r0009?step=booked"));
-  await wait(page, () => /^The axis leaves out 9 min 5\d s without an attempt of this timeline: 9 min 0 s between an end and a retry and 5\d\.\d\d s of waits\.$/.test(document.querySelector("#timeline .idle")?.textContent));
+  await wait(page, () => /^The axis leaves out 9 min 5\d s without an attempt of this timeline: 9 min between an end and a retry and 5\d\.\d\d s of waits\.$/.test(document.querySelector("#timeline .idle")?.textContent));
   await wait(page, () => /Started.* \d s so far/.test(document.querySelector("#step-details dl")?.textContent));
   const { began, decisions } = stub.runs.get("r0009");
   made(stub, "r0010", "running", [["all", false]], [["all", "running", 1, Date.parse(began) - Date.parse("2026-01-01T00:00:00Z"), null]], { ended: null, began, decisions });

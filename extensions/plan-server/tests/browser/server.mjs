@@ -223,7 +223,15 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await report.evaluate(() => (window.print = () => (window.printed = true)));
   await press(page, "Print", "#report-dialog");
   await report.waitForFunction(() => window.printed);
-  await press(page, "Close", "#report-dialog");
+  // Escape in the report closes the chosen step, and then the report.
+  await report.focus(".row.failed");
+  await page.keyboard.press("Enter");
+  await report.waitForSelector("aside .step.shown");
+  await page.keyboard.press("Escape");
+  await report.waitForSelector("aside:not(:has(.step.shown))");
+  assert.equal(await page.$eval("#report-dialog", (it) => it.open), true);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#report-dialog:not([open])");
   // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
   await press(page, "Retry from the failure…");
   await press(page, "Retry the run", "#retry-dialog");
@@ -339,6 +347,11 @@ await test("the server, a step without a call", () => served(async (server) => {
   await page.waitForSelector("#report-dialog[open] iframe");
   const rows = await page.$$eval("#report-dialog .bar-of button", (all) => new Set(all.map((it) => Math.round(it.getBoundingClientRect().top))).size);
   assert.equal(rows, 2);
+  // The buttons of the second row fill the row.
+  assert.ok(await page.$$eval("#report-dialog .bar-of button", (all) => {
+    const below = all.map((it) => it.getBoundingClientRect()).sort((a, b) => b.top - a.top || a.left - b.left).slice(0, 3);
+    return below[1].left - below[0].right < 8 && below[2].left - below[1].right < 8;
+  }));
   assert.ok(await page.$eval("#report-dialog", (it) => it.scrollWidth <= it.clientWidth));
   const frame = await (await page.$("#report-frame iframe")).contentFrame();
   await frame.waitForSelector("#find");

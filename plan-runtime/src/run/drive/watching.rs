@@ -223,8 +223,7 @@ impl Watching<'_, '_> {
 
     /// Records the list of a part of a step.
     pub(super) fn list(&mut self, of: &Site, length: usize) {
-        let (listeners, logs) = (&self.watch.listeners, &self.watch.logs);
-        listeners.list(logs, of.spot(), &of.places(self.view), length);
+        self.watch.list(of.spot(), &of.places(self.view), length);
     }
 
     /// Observes that these elements of a step have their values.

@@ -9,6 +9,8 @@ mod step;
 mod wait;
 mod waited;
 
+#[cfg(feature = "html")]
+pub use html::HtmlParts;
 pub use step::{Attempt, Status, StepReport};
 pub use wait::{WaitReason, WaitReport};
 

@@ -18,6 +18,7 @@ pub struct StepReport {
     pub(super) status: Status,
     pub(super) is_undone: bool,
     pub(super) element: Vec<usize>,
+    pub(in crate::run) elements: Option<usize>,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
     pub(super) attempts: Vec<Attempt>,
@@ -35,6 +36,7 @@ crate::print::visible_debug!(struct StepReport {
     status,
     is_undone,
     element,
+    elements,
     started,
     ended,
     attempts,
@@ -119,6 +121,7 @@ impl StepReport {
             status,
             is_undone: false,
             element,
+            elements: None,
             started,
             ended,
             attempts,
@@ -171,13 +174,14 @@ impl StepReport {
         matches!(self.status, Status::Running | Status::Waiting)
     }
 
-    /// Returns the elements whose last attempt has failed, and the number of all elements.
+    /// Returns the elements whose last attempt has failed, and the number of all elements. In nested lists, the elements of the innermost lists count.
     pub(super) fn failed_elements(&self) -> (Vec<&[usize]>, usize) {
         let mut last = std::collections::BTreeMap::new();
         for attempt in self.attempts.iter().filter(|it| !it.element.is_empty()) {
             last.insert(&*attempt.element, attempt.error.is_some());
         }
-        let all = last.len();
+        let is_nested = last.keys().any(|element| element.len() > 1);
+        let all = self.elements.filter(|_| !is_nested).unwrap_or(last.len());
         let failed = last.into_iter().filter(|(_, failed)| *failed);
         (failed.map(|(element, _)| element).collect(), all)
     }
@@ -252,6 +256,11 @@ impl StepReport {
     /// slice if no element failed.
     pub fn element(&self) -> &[usize] {
         &self.element
+    }
+
+    /// Returns the length of the step's list, the outermost of nested lists. Returns `None` without a `for`, and until the step has read the list.
+    pub fn elements(&self) -> Option<usize> {
+        self.elements
     }
 
     /// Returns the start of the step, counted from the start of the run: the start of its first call, or of a long wait before this call.

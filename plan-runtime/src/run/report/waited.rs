@@ -170,7 +170,7 @@ impl Report {
         total(&times.only_waits())
     }
 
-    /// Returns the time of long waits for people: `, 3 min 5 s of them waiting`. Short waits give an empty string.
+    /// Returns the time of long waits for people: ` with 3 min 5 s of waits`. Short waits give an empty string.
     pub(super) fn long_wait(&self) -> String {
         let waited = self.waited();
         if waited < LEAST {
@@ -181,7 +181,7 @@ impl Report {
         } else {
             ""
         };
-        format!(", {} of them waiting{without}", Time(waited))
+        format!(" with {} of waits{without}", Time(waited))
     }
 }
 

@@ -98,13 +98,7 @@ impl Listeners {
     }
 
     /// Reports a list that a step, or an element of a step, iterates over.
-    pub(in crate::run) fn list(
-        &self,
-        logs: &Logs<'_>,
-        spot: Spot,
-        element: &[usize],
-        length: usize,
-    ) {
+    pub(super) fn list(&self, logs: &Logs<'_>, spot: Spot, element: &[usize], length: usize) {
         self.tell(logs, spot.scope, |log, observer| {
             observer.list_started(&log.element(spot.step, element), length);
         });

@@ -82,6 +82,8 @@ pub(super) struct StepLog {
     pub(super) ended: Option<Duration>,
     pub(super) status: Option<Status>,
     pub(super) element: Vec<usize>,
+    /// The length of the outermost list, after the step has read the list.
+    pub(super) elements: Option<usize>,
     /// The failure that another value replaces.
     pub(super) noted: Option<(Vec<usize>, StepError)>,
     pub(super) policy: Option<Arc<Policy>>,

@@ -309,6 +309,14 @@ impl<'x> Watch<'x> {
         }
     }
 
+    /// Records the length of a list that a step, or an element of the step, iterates over.
+    pub(super) fn list(&mut self, spot: Spot, element: &[usize], length: usize) {
+        if let (Some(step), []) = (self.logs.step(spot.scope, spot.step), element) {
+            step.elements = Some(length);
+        }
+        self.listeners.list(&self.logs, spot, element, length);
+    }
+
     /// Elements have their values. Elements of an attempt with a scope wait for the end of the attempt.
     pub(super) fn finish(&mut self, spot: Spot, elements: Vec<Vec<usize>>) {
         match self.logs.attempt(spot) {

@@ -69,6 +69,7 @@ impl Watch<'_> {
         let mut report = StepReport::new(of, status, log.element, times, attempts);
         report.policy = log.policy;
         report.output = log.output;
+        report.elements = log.elements;
         report.waits = log.waits.take();
         // A step that has only waited has made no call.
         let has_ended = report.waits.is_empty() && !matches!(report.status(), Status::Cancelled);

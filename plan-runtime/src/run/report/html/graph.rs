@@ -97,7 +97,6 @@ fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usiz
             (!page.critical.is_empty(), "critical", "critical path"),
             (has(|it| it.data && !it.undo), "line data", "uses an output"),
             (has(|it| !it.data && !it.undo), "line after", "order only"),
-            (has(|it| it.undo), "line undo", "undo"),
         ] {
             if is_shown {
                 list.tag("li").attr("class", class).text(words);
@@ -228,9 +227,9 @@ fn what(page: &Page<'_>, step: usize) -> String {
         Body::If(_) => "if: ".to_owned(),
         Body::Block(_) => "block: ".to_owned(),
         Body::Loop(_) => "loop: ".to_owned(),
-        Body::For(_) => match report.failed_elements() {
-            (_, 0) => "for each: ".to_owned(),
-            (_, elements) => format!("for ×{elements}: "),
+        Body::For(_) => match report.elements {
+            None => "for each: ".to_owned(),
+            Some(elements) => format!("for ×{elements}: "),
         },
     };
     let role = match of.role {

@@ -28,7 +28,7 @@ impl Report {
     /// Returns the report as an HTML page: the plan's graph, colored by the status of its steps, and a timeline with each step's
     /// attempts. A click on a step shows its arguments, its output, its error, and the reports inside it, up to a limit.
     ///
-    /// The page is one file, which loads nothing. [`to_html_linked`](Self::to_html_linked) is for a server that forbids styles and
+    /// The page is one file, which loads nothing. [`to_html_with`](Self::to_html_with) is for a server that forbids styles and
     /// scripts inside pages. The page is readable in light and dark mode, with only a keyboard, and without scripts. The page escapes
     /// the output of tools, so it never contains their markup.
     ///
@@ -46,29 +46,33 @@ impl Report {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn to_html(&self) -> String {
-        Page::new(self).write(&Files::Inside)
+        self.to_html_with(&HtmlParts::default())
     }
 
-    /// Writes the page of [`to_html`](Self::to_html) with links to its style sheet and its script, instead of their
-    /// contents.
+    /// Writes the page of [`to_html`](Self::to_html) with these parts.
     ///
-    /// Use this method on a server that sends a `Content-Security-Policy`: the page works under
-    /// `default-src 'none'; style-src 'self'; script-src 'self'`. The server must also serve [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`,
-    /// and [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`. `style` and `script` are their addresses, absolute or relative to the
-    /// page. A page runs the script at its address, so never take an address from an untrusted source.
+    /// Use this method on a server that sends a `Content-Security-Policy`: with [`style`](HtmlParts::style) and
+    /// [`scripts`](HtmlParts::scripts), the page works under `default-src 'none'; style-src 'self'; script-src 'self'`. The server must also
+    /// serve [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`, and [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`.
     ///
     /// Other versions of this crate may have another style sheet and another script: put the version into the addresses if browsers
     /// cache the files.
     ///
     /// ```
     /// use plan_runtime::Report;
+    /// use plan_runtime::run::HtmlParts;
     /// # use plan_runtime::{Result, plan, tool};
     /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
     ///
     /// /// The body of an answer and its type, for a path.
     /// fn answer(path: &str, report: &Report) -> Option<(&'static str, String)> {
+    ///     let mut parts = HtmlParts::default();
+    ///     parts.title = "Order 17: ";
+    ///     parts.head = "<p>Approved by Ada</p>";
+    ///     parts.style = "/report.css";
+    ///     parts.scripts = &["/report.js"];
     ///     Some(match path {
-    ///         "/report" => ("text/html", report.to_html_linked("/report.css", "/report.js")),
+    ///         "/report" => ("text/html", report.to_html_with(&parts)),
     ///         "/report.css" => ("text/css", Report::HTML_STYLE.into()),
     ///         "/report.js" => ("text/javascript", Report::HTML_SCRIPT.into()),
     ///         _ => return None,
@@ -78,54 +82,37 @@ impl Report {
     /// let plan = plan! { step six = Double { number: 3 }; six };
     /// let (_, report) = smol::block_on(plan.run(&()).with_report());
     /// let (_, page) = answer("/report", &report).unwrap();
-    /// assert!(page.contains("href=\"/report.css\""));
-    /// assert!(!page.contains("<style"));
+    /// assert!(page.contains("<h1>Order 17: plan</h1><p>Approved by Ada</p>"));
+    /// assert!(page.contains("href=\"/report.css\"") && !page.contains("<style"));
     /// ```
-    pub fn to_html_linked(&self, style: &str, script: &str) -> String {
-        Page::new(self).write(&Files::Linked { style, script })
+    pub fn to_html_with(&self, parts: &HtmlParts<'_>) -> String {
+        Page::new(self).write(parts)
     }
 
-    /// The style sheet of the pages of [`to_html_linked`](Self::to_html_linked).
+    /// The style sheet of a page with [`HtmlParts::style`].
     pub const HTML_STYLE: &'static str = include_str!("style.css");
 
-    /// The script of the pages of [`to_html_linked`](Self::to_html_linked).
+    /// The script of a page with [`HtmlParts::scripts`].
     pub const HTML_SCRIPT: &'static str = include_str!("script.js");
 }
 
-/// The locations of a page's style sheet and script.
-enum Files<'f> {
-    Inside,
-    /// Files at these addresses.
-    Linked {
-        style: &'f str,
-        script: &'f str,
-    },
-}
-
-impl Files<'_> {
-    fn write_style(&self, html: &mut Html, nonce: &str) {
-        match self {
-            Self::Inside => html.tag("style").attr("nonce", nonce).inside(|style| {
-                style.markup("\n");
-                style.markup(Report::HTML_STYLE);
-            }),
-            Self::Linked { style, .. } => {
-                let link = html.tag("link").attr("rel", "stylesheet");
-                link.attr("nonce", nonce).attr("href", style).void();
-            }
-        }
-    }
-
-    fn write_script(&self, html: &mut Html, nonce: &str) {
-        let tag = html.tag("script").attr("nonce", nonce);
-        match self {
-            Self::Inside => tag.inside(|script| {
-                script.markup("\n");
-                script.markup(Report::HTML_SCRIPT);
-            }),
-            Self::Linked { script, .. } => tag.attr("src", script).empty(),
-        }
-    }
+/// The parts of a report's page that its server adds, for [`Report::to_html_with`]. The default is a page that is one file.
+///
+/// `head` and `tail` are markup, and a page runs the scripts at its addresses. Escape values of users and tools in the markup, and never take
+/// an address from an untrusted source.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct HtmlParts<'p> {
+    /// The text before the name of the plan, in the title and in the first heading.
+    pub title: &'p str,
+    /// The markup below the first heading.
+    pub head: &'p str,
+    /// The markup below the timeline.
+    pub tail: &'p str,
+    /// The address of the style sheet. If the address is empty, the page contains the style sheet.
+    pub style: &'p str,
+    /// The addresses of the scripts. If there is no address, the page contains the script.
+    pub scripts: &'p [&'p str],
 }
 
 /// The data of a page's parts. The plan has a step for each step of the report.
@@ -135,6 +122,8 @@ struct Page<'p> {
     critical: HashSet<usize>,
     /// The undo step of each step that was undone.
     undone: HashMap<usize, usize>,
+    /// The time since the start of a run that has not ended.
+    now: Option<Duration>,
     /// The number of steps inside steps that still fit on the page.
     inside: Cell<usize>,
 }
@@ -149,6 +138,10 @@ impl<'p> Page<'p> {
         Self {
             report,
             plan: &report.plan,
+            now: report.steps.iter().any(StepReport::is_open).then(|| {
+                let now = SystemTime::now().duration_since(report.started_at);
+                now.unwrap_or_default().max(report.duration)
+            }),
             critical: report.critical.iter().copied().collect(),
             undone: undone.collect(),
             inside: Cell::new(MOST_INSIDE),
@@ -160,7 +153,13 @@ impl Page<'_> {
     /// Returns the time that the scale covers.
     fn whole(&self) -> Duration {
         let ended = self.report.steps.iter().filter_map(|step| step.ended).max();
-        self.report.duration.max(ended.unwrap_or_default())
+        let now = self.now.unwrap_or(self.report.duration);
+        now.max(ended.unwrap_or_default())
+    }
+
+    /// Returns the end of a step, and the current time for a step that has not ended.
+    fn ended(&self, step: &StepReport) -> Option<Duration> {
+        step.ended.or(self.now.filter(|_| step.is_open()))
     }
 
     /// Returns the CSS classes for the status of a step.
@@ -231,7 +230,7 @@ fn sign(status: &str) -> char {
 }
 
 impl Page<'_> {
-    fn write(&self, files: &Files<'_>) -> String {
+    fn write(&self, parts: &HtmlParts<'_>) -> String {
         // Styles apply and scripts run only with this number, which no output of a tool can contain.
         let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let mut html = Html::new(escape);
@@ -246,11 +245,20 @@ impl Page<'_> {
         html.markup(
             "'; base-uri 'none'; form-action 'none'\"><meta name=\"color-scheme\" content=\"light dark\">",
         );
-        html.tag("title").text(MessageName(self.report.plan()));
+        let name = MessageName(self.report.plan());
+        html.tag("title")
+            .text(format_args!("{}{name}", parts.title));
         html.markup("\n");
-        files.write_style(&mut html, &nonce);
+        if parts.style.is_empty() {
+            let style = html.tag("style").attr("nonce", &nonce);
+            style.inside(|style| style.markup(concat!("\n", include_str!("style.css"))));
+        } else {
+            let link = html.tag("link").attr("rel", "stylesheet");
+            link.attr("nonce", &nonce).attr("href", parts.style).void();
+        }
         html.markup("</head>\n<body>\n");
-        html.tag("header").inside(|header| self.write_head(header));
+        html.tag("header")
+            .inside(|header| self.write_head(header, parts));
         html.markup(
             "\n<div class=\"columns\"><main>\n<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
              <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
@@ -264,13 +272,22 @@ impl Page<'_> {
              The dashed parts are waits: for an answer, for a value or for a free slot. The framed steps are the critical path: the run had to wait for these steps.</p>",
         );
         timeline::write(&mut html, self);
+        html.markup("</section>\n");
+        html.add(parts.tail);
         html.markup(
-            "</section>\n</main><aside aria-label=\"The chosen step\">\
+            "</main><aside aria-label=\"The chosen step\">\
              <p class=\"none\">Choose a step to see its arguments and its output.</p>",
         );
         details::write(&mut html, self);
         html.markup("</aside></div>\n");
-        files.write_script(&mut html, &nonce);
+        if parts.scripts.is_empty() {
+            let script = html.tag("script").attr("nonce", &nonce);
+            script.inside(|script| script.markup(concat!("\n", include_str!("script.js"))));
+        }
+        for address in parts.scripts {
+            let script = html.tag("script").attr("nonce", &nonce);
+            script.attr("src", address).empty();
+        }
         html.markup("\n</body></html>\n");
         html.finish()
     }
@@ -296,23 +313,29 @@ impl Page<'_> {
         });
     }
 
-    fn write_head(&self, header: &mut Html) {
+    fn write_head(&self, header: &mut Html, parts: &HtmlParts<'_>) {
         let report = self.report;
-        header.tag("h1").text(MessageName(report.plan()));
+        let name = MessageName(report.plan());
+        header.tag("h1").text(format_args!("{}{name}", parts.title));
+        header.add(parts.head);
         let description = self.plan.description.trim();
         if !description.is_empty() {
             header.tag("p").text(description);
         }
         header.tag("p").attr("class", "facts").inside(|facts| {
-            let count = report.steps.len();
-            let plural = if count == 1 { "" } else { "s" };
-            facts.text(format_args!("{count} step{plural}"));
-            // The report of an open run ends with its last record.
-            if !report.steps.iter().any(|step| step.is_open()) {
-                facts.text(" in ");
-                facts.tag("strong").text(Time(report.duration));
+            match report.steps.len() {
+                0 => facts.text("No steps"),
+                1 => facts.text("1 step"),
+                count => facts.text(format_args!("{count} steps")),
             }
-            facts.text(format_args!("{}, started ", report.long_wait()));
+            // The waits of an open run have not ended.
+            let (before, time, after) = match self.now {
+                Some(now) => (", not ended after ", now, String::new()),
+                None => (" in ", report.duration, report.long_wait()),
+            };
+            facts.text(before);
+            facts.tag("strong").text(Time(time));
+            facts.text(format_args!("{after}, started "));
             write_time(facts, report.started_at);
         });
         header.tag("ul").attr("class", "totals").inside(|list| {

@@ -32,6 +32,9 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
             Time(idle)
         ));
     }
+    if page.now.is_some() {
+        html.markup("<p class=\"hint\">An arrow marks a bar that has not ended.</p>");
+    }
     html.markup("<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span>");
     let svg = html.tag("svg").attr("class", "ticks");
     svg.attr("width", "100%").attr("height", 24).inside(|svg| {
@@ -41,13 +44,13 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
             let line = line.attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
         }
-        for (tick, is_late) in axis.ticks() {
+        for (tick, is_late, words) in axis.ticks() {
             let x = Share(tick, axis.whole).to_string();
             let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
             let (class, dx) = if is_late { ("late", -5) } else { ("", 5) };
             let text = svg.tag("text").attr("class", class).attr("x", &x);
-            text.attr("y", 19).attr("dx", dx).text(label(tick));
+            text.attr("y", 19).attr("dx", dx).text(words);
         }
     });
     html.markup("</div><ol class=\"rows\">");
@@ -79,7 +82,7 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
     let mut add = |words: &dyn Display| {
         let _ = write!(visible, " {words}");
     };
-    match took(report) {
+    match words(page, report) {
         Some(took) => add(&took),
         None => add(&report.status.to_string().replace('`', "")),
     }
@@ -87,6 +90,15 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
         add(&left_out);
     }
     page.spoken_as(step, &visible)
+}
+
+/// Returns the duration of a step, or the time since the start of a step that has not ended.
+fn words(page: &Page<'_>, report: &StepReport) -> Option<String> {
+    let so_far = || Some(page.now?.saturating_sub(report.started?));
+    match so_far().filter(|_| report.is_open()) {
+        Some(time) => Some(format!("{} for {}", report.status.name(), Time(time))),
+        None => took(report),
+    }
 }
 
 fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
@@ -97,7 +109,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     });
     row.text(" ");
     let earlier = report.earlier.last().map(|(span, _)| *span);
-    let Some((started, ended)) = report.started.zip(report.ended).or(earlier) else {
+    let ended = page.ended(report);
+    let Some((started, ended)) = report.started.zip(ended).or(earlier) else {
         row.tag("span").attr("class", "track").inside(|track| {
             let note = track.tag("span").attr("class", "note");
             note.inside(|note| note.prose(&report.status));
@@ -106,7 +119,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     };
     let pieces = pieces(report, ended);
     let (lanes, count) = lanes(&pieces);
-    let took = took(report).unwrap_or_default();
+    let took = words(page, report).unwrap_or_default();
     let place = place(&took, (started, ended), (report, &pieces), axis);
     // Hidden from screen readers, since the row contains this text.
     let track = row.tag("svg").attr("class", "track");
@@ -121,7 +134,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
             write_bar(track, class, *span, (0, 1), axis);
         }
         let critical = page.critical.contains(&step).then_some("frame");
-        let bar = report.ended.and(report.started).map(|_| "bar");
+        let bar = report.started.map(|_| "bar");
         for class in critical.into_iter().chain(bar) {
             write_bar(track, class, (started, ended), (0, 1), axis);
         }
@@ -135,6 +148,10 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
             for wait in &piece.waits {
                 write_bar(track, "waits", *wait, (lane, count), axis);
             }
+        }
+        if report.is_open() {
+            let end = track.tag("text").attr("class", "open").attr("x", "100%");
+            end.attr("y", "50%").text('▸');
         }
         if let Some((class, x, dx)) = &place {
             let text = track.tag("text").attr("class", class);
@@ -243,6 +260,7 @@ fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
         let class = match (&attempt.error, attempt.ended) {
             (Some(_), _) => "bad",
             (None, Some(_)) => "good",
+            (None, None) if report.is_open() => "open",
             (None, None) => "dropped",
         };
         let ended = attempt.ended.unwrap_or(step_ended);
@@ -293,7 +311,10 @@ impl Axis {
         let steps = page.report.steps.iter();
         let spans = steps.flat_map(|step| {
             let earlier = step.earlier.iter().map(|(span, _)| *span);
-            step.started.zip(step.ended).into_iter().chain(earlier)
+            step.started
+                .zip(page.ended(step))
+                .into_iter()
+                .chain(earlier)
         });
         Self::of(merged(spans.collect()), page.whole())
     }
@@ -329,7 +350,7 @@ impl Axis {
 
     /// Returns the ticks whose labels have room: no line of a gap crosses the label. A tick near the end of the axis has `true`, and its label
     /// before its line if the label of the previous tick leaves room.
-    fn ticks(&self) -> Vec<(Duration, bool)> {
+    fn ticks(&self) -> Vec<(Duration, bool, String)> {
         let share = |time| Share(time, self.whole).percent();
         let gaps: Vec<f64> = self
             .gaps
@@ -338,8 +359,10 @@ impl Axis {
             .collect();
         let mut until = 0.0;
         let mut shown = Vec::new();
-        for tick in ticks(self.whole) {
-            let (at, room) = (share(tick), (label(tick).len() + 1) as f64 * LETTER);
+        let all = ticks(self.whole);
+        for &tick in &all {
+            let words = label(tick, &all);
+            let (at, room) = (share(tick), (words.len() + 1) as f64 * LETTER);
             let is_late = at + room > 100.0;
             let (from, to) = if is_late {
                 (at - room, at)
@@ -348,7 +371,7 @@ impl Axis {
             };
             if from >= until && !gaps.iter().any(|gap| from < *gap && *gap < to) {
                 until = to;
-                shown.push((tick, is_late));
+                shown.push((tick, is_late, words));
             }
         }
         shown
@@ -381,19 +404,23 @@ impl Display for Share {
     }
 }
 
-/// Returns the label of a tick, without zeros at its end.
-fn label(tick: Duration) -> String {
-    let label = Time(tick).to_string();
-    let ends = [
-        (".0 ms", " ms"),
-        (".00 s", " s"),
-        (" min 0 s", " min"),
-        (" h 0 min", " h"),
+/// Returns the label of a tick. All ticks have one unit, of which their distance is a multiple or a half: `0.5 min`, `1 min`.
+fn label(tick: Duration, ticks: &[Duration]) -> String {
+    const UNITS: [(u128, &str); 5] = [
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "min"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "µs"),
     ];
-    let short = ends
-        .iter()
-        .find_map(|(end, short)| Some(format!("{}{short}", label.strip_suffix(end)?)));
-    short.unwrap_or(label)
+    let nanos = |at: Option<&Duration>| at.map_or(0, Duration::as_nanos);
+    let (step, last) = (nanos(ticks.get(1)), nanos(ticks.last()));
+    let fits = |(unit, _): &&(u128, &str)| *unit <= last && (step * 10).is_multiple_of(*unit);
+    let (unit, name) = UNITS.iter().find(fits).unwrap_or(&(1, "ns"));
+    match tick.as_nanos() {
+        0 => "0".to_owned(),
+        nanos => format!("{} {name}", nanos as f64 / *unit as f64),
+    }
 }
 
 /// Returns at most six times at a regular distance, which is a round number of seconds, minutes, hours or days.
@@ -444,7 +471,7 @@ mod tests {
         let ticks = |axis: &Axis| {
             axis.ticks()
                 .into_iter()
-                .map(|(tick, late)| (tick.as_secs(), late))
+                .map(|(tick, late, _)| (tick.as_secs(), late))
                 .collect::<Vec<_>>()
         };
         assert_eq!(
@@ -478,14 +505,19 @@ mod tests {
         // A minute has 60 seconds, and an hour has 60 minutes.
         let labels = |seconds| -> Vec<String> {
             let ticks = ticks(Duration::from_secs(seconds));
-            ticks.into_iter().map(label).collect()
+            ticks.iter().map(|it| label(*it, &ticks)).collect()
         };
         assert_eq!(labels(9), ["0", "2 s", "4 s", "6 s", "8 s"]);
         assert_eq!(
             labels(600),
             ["0", "2 min", "4 min", "6 min", "8 min", "10 min"]
         );
-        assert_eq!(labels(10_000)[..4], ["0", "30 min", "1 h", "1 h 30 min"]);
+        assert_eq!(labels(10_000)[..4], ["0", "0.5 h", "1 h", "1.5 h"]);
+        assert_eq!(
+            labels(150),
+            ["0", "0.5 min", "1 min", "1.5 min", "2 min", "2.5 min"]
+        );
+        assert_eq!(labels(100), ["0", "20 s", "40 s", "60 s", "80 s", "100 s"]);
         assert_eq!(labels(3 * 86_400), ["0", "24 h", "48 h", "72 h"]);
         assert!(ticks(Duration::MAX).len() <= 6);
         assert!(ticks(Duration::from_nanos(1)).len() <= 6);
