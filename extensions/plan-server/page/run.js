@@ -98,10 +98,10 @@ const showRun = () => {
   const over = isOver(run);
   const name = cut(run.name ?? run.plan ?? "Run", 200);
   put($("run-title"), [run.name, run.plan], () => called(run));
-  document.title = `${name.slice(0, 60)} – run – plan!`;
   const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
+  document.title = `${name.slice(0, 60)} – ${state} – plan!`;
   const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
   put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}${idle ? `, ${took(idle)} of them between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
