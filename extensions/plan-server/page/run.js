@@ -111,7 +111,8 @@ const showRun = () => {
     ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words)),
     failed.length && run.state === "done" ? h("p", { class: "hint" }, "The plan continues without these elements, so the run is done, and a retry is not possible. “Run again…” starts a new run of all steps.") : ""]);
   put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
-  hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
+  const isAsking = !over && list(run.questions).length + list(run.waits).length > 0;
+  hide($("answer"), !isAsking);
   hide($("cancel"), over);
   hide($("edit"), false);
   hide($("again"), !over);
@@ -120,6 +121,8 @@ const showRun = () => {
   say($("retry"), run.state === "cancelled" ? "Resume…" : "Retry from the failure…");
   hide($("report"), !(over || run.report));
   $("report").classList.toggle("primary", over && run.state === "done");
+  // A hidden card cannot get the focus.
+  if (isAsking) hide($("asked"), false);
   questions(over ? [] : list(run.questions));
   waits(over ? [] : list(run.waits));
   hide($("asked"), !$("questions").childElementCount && !$("waits").childElementCount);

@@ -1,7 +1,7 @@
 // Answers by keyboard, groups of calls, and the states of a run that others have answered or cancelled.
 
 import assert from "node:assert/strict";
-import { SHAPES, axe, begin, button, close, contrast, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, axe, begin, button, close, contrast, gone, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
 
 const start = async (page, steps) => {
   await put(page, JSON.stringify(steps));
@@ -343,5 +343,28 @@ await test("many tabs of runs", () => stubbed({ pace: 20 }, async (stub) => {
   await page.bringToFront();
   await press(page, "Allow", "#questions");
   await says(page, "#run-facts", "done");
+  await close(page);
+}));
+
+// After a restart, the server asks again with another id.
+await test("the focus after a restart", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url, { allowed: gone });
+  await start(page, [{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "Hello." } }]);
+  const run = stub.runs.get("r0001");
+  for (const [name, word] of [["the reason", "Refuse…"], ["the arguments", "Edit…"]]) {
+    await press(page, word, "#questions");
+    if (word === "Edit…") await page.waitForSelector("#questions form:not([hidden]) textarea", { visible: true });
+    await page.keyboard.type("not now");
+    await page.keyboard.press("ArrowLeft");
+    const before = await page.evaluate(() => [document.activeElement.localName, document.activeElement.value, document.activeElement.selectionStart]);
+    const [{ id, ...question }] = run.questions.splice(0);
+    stub.drop();
+    await wait(page, () => !document.querySelector("#questions > *"));
+    run.questions.push({ ...question, id: `${id}-2` });
+    for (const response of run.watchers) response.write(`event: question\ndata: ${JSON.stringify({ ...question, id: `${id}-2` })}\n\n`);
+    await button(page, word === "Edit…" ? "Allow with these arguments" : "Refuse the call", "#questions");
+    assert.deepEqual(await page.evaluate(() => [document.activeElement.localName, document.activeElement.value, document.activeElement.selectionStart]), before, name);
+    await page.keyboard.press("Escape");
+  }
   await close(page);
 }));

@@ -1,7 +1,7 @@
 // Changed arguments, large pictures and comparisons of two runs.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faint, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, begin, close, contrast, drawn, faint, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
 const looks = async (page, name, within) => {
@@ -262,6 +262,17 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+await test("a comparison of steps that did not run", () => stubbed({ pace: 1 }, async (stub) => {
+  for (const fails of [[1], [1], []]) await begin(stub, [{ id: "each", tool: "list_all", for: 2, fails, arguments: {} }, { id: "after", tool: "list_mails", arguments: { x: "{{each.result}}" } }], "none");
+  const page = await open(stub.url, { at: "#/compare/r0001/r0002" });
+  await says(page, "#compare-steps .hint", "1 step has equal arguments");
+  await says(page, "#compare-steps .hint", "1 step ran in neither run.");
+  await page.evaluate(() => (location.hash = "#/compare/r0002/r0003"));
+  await says(page, "#compare-steps td", "blocked did not run");
+  assert.ok(!(await text(page, "#compare-steps .hint")).includes("neither"));
+  await close(page);
+}));
 
 await test("numbers as written", () => stubbed({}, async (stub) => {
   const run = (id, value) => {

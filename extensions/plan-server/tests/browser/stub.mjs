@@ -152,7 +152,7 @@ export async function start({ page, pace = 120, late = 0 }) {
   const expires = ({ began }) => new Date(Date.parse(began) + 86_400_000).toISOString();
   const told = (run, whole = false) => {
     const { id, name, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], restarts: run.restarts ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
