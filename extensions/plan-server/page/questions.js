@@ -1,7 +1,7 @@
 import { $, announce, bdi, block, called, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
 import { changing } from "./change.js";
-import { field } from "./field.js";
+import { field, kindOfJson } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
 import { api, capital, exact, told } from "./server.js";
@@ -296,7 +296,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
   const nth = (ids += 1);
   const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
   const plain = type.trim().toLowerCase();
-  const kind = /^(string|text|str)$/.test(plain) ? "text" : /^bool(ean)?$/.test(plain) ? "boolean" : /^([iu](8|16|32|64|128|size)|f32|f64|number|integer|int|float)$/.test(plain) ? "number" : "json";
+  const kind = /^(string|text|str)$/.test(plain) ? "text" : /^bool(ean)?$/.test(plain) ? "boolean" : /^([iu](8|16|32|64|128|size)|f32|f64|number|integer|int|float)$/.test(plain) ? "number" : kindOfJson(type);
   const name = `wait-${nth}`;
   const format = h("select", { id: `${name}-format` }, h("option", { value: "text" }, "Text"), h("option", { value: "json" }, "JSON"));
   const place = h("div", {});
@@ -304,7 +304,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
   const make = (kind) => {
     const value = one?.control.value ?? "";
     one = field({ name: "Value", type: type || "any value", required: true, kind }, name, true);
-    if (one.control.tagName !== "SELECT") one.control.value = value;
+    if (value && one.control.tagName !== "SELECT") one.control.value = value;
     place.replaceChildren(one.part);
   };
   format.value = kind === "text" ? "text" : "json";

@@ -1,7 +1,7 @@
 import { showBegin } from "./begin.js";
 import { $, cut, h, hide, list, say, show, tell } from "./dom.js";
 import { check, editor, found, steps, text } from "./editor.js";
-import { field } from "./field.js";
+import { field, kindOfJson } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { api, capital, told } from "./server.js";
 import { remember } from "./store.js";
@@ -24,14 +24,14 @@ const showInputs = () => {
   showInputs.last = same;
   // What was filled in stays for inputs that are still there.
   const before = new Map(fields.map(({ name, kind, control }) => [`${kind} ${name}`, control.value]));
-  fields = inputs.map((input, at) => field({ ...input, name: String(input.name) }, `input-${at}`));
+  fields = inputs.map((input, at) => field({ ...input, kind: input.kind === "json" ? kindOfJson(input.type) : input.kind, name: String(input.name) }, `input-${at}`));
   for (const { name, kind, control } of fields) if (before.has(`${kind} ${name}`)) control.value = before.get(`${kind} ${name}`);
   for (const { name, kind, control } of fields) {
     if (!Object.hasOwn(filled, name)) continue;
-    control.value = kind !== "json" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
+    control.value = kind !== "json" && kind !== "list" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
     delete filled[name];
   }
-  const hint = fields.some(({ control }) => control.getAttribute("aria-required") === "true") ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
+  const hint = fields.some(({ required }) => required) ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
   $("inputs").querySelector("div").replaceChildren(hint, ...fields.map(({ part }) => part));
 };
 const ready = () => {

@@ -37,6 +37,7 @@ const TOOLS = [
   { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only those of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
   { name: "read_mail", description: "Reads a mail.", read_only: true, parameters: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }, output: MAIL },
   { name: "send_mail", description: "Sends a mail.", parameters: { type: "object", properties: { to: TEXT, text: TEXT }, required: ["to", "text"] }, output: { type: "object", properties: { number: { type: "integer" } } } },
+  { name: "tell_all", description: "Tells something to several people.", parameters: { type: "object", properties: { to: { type: "array", items: TEXT }, days: { type: ["array", "null"], items: { type: "integer" } }, mails: { type: "array", items: { $ref: "#/$defs/Mail" } } }, required: ["to", "days"], $defs: { Mail: MAIL } }, output: TEXT },
 ];
 const escaped = (text) => String(text).replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const place = (text, offset) => {
@@ -71,7 +72,7 @@ function check(text) {
       const placeholder = /^PLACEHOLDER_(\w+)/.exec(name)?.[1];
       if (placeholder) {
         const kind = /count|number/.test(placeholder) ? "number" : /urgent/.test(placeholder) ? "boolean" : /list|json/.test(placeholder) ? "json" : "text";
-        inputs.set(placeholder, { name: placeholder, type: kind === "json" ? "string[]" : kind, required: !/^maybe/.test(placeholder), kind, description: `What \`${step.tool}\` gets.` });
+        inputs.set(placeholder, { name: placeholder, type: kind === "json" ? (/list/.test(placeholder) ? "Vec<String>" : "object[]") : kind, required: !/^maybe/.test(placeholder), kind, description: `What \`${step.tool}\` gets.` });
         continue;
       }
       const id = name.split(".")[0];
