@@ -17,6 +17,7 @@ mod list;
 mod live;
 mod markdown;
 mod metrics;
+mod observer;
 mod page;
 mod picture;
 mod plans;
