@@ -1,7 +1,7 @@
 // The corrections that the help of a finding proposes, each with the part of the text that the correction replaces.
 
 import { UNSEEN } from "./dom.js";
-import { scan } from "./scan.js";
+import { isJson, scan } from "./scan.js";
 import { capital } from "./server.js";
 
 // Writes the invisible characters of strings as escapes, and removes the others.
@@ -36,13 +36,6 @@ const around = (text, place) => {
     else if (/^[}\]]/.test(token)) open.pop();
   }
   return { ...found, open };
-};
-const isJson = (text) => {
-  try {
-    return JSON.parse(text) !== undefined;
-  } catch {
-    return false;
-  }
 };
 // Errors of JSON, of which the reader finds one at a time.
 const ofJson = (text, help, { start, end }) => {

@@ -56,7 +56,7 @@ export const closeRun = () => {
 };
 
 const setPicture = () => {
-  const svg = live.run?.svg ?? live.run?.picture ?? live.plan?.svg ?? null;
+  const svg = live.run?.svg ?? live.plan?.svg ?? null;
   const key = svg ?? Boolean(live.run);
   if (live.picture !== key) {
     live.picture = key;
@@ -273,10 +273,6 @@ const wrong = (error) => {
   const { path, text } = placeOf(error);
   return h("p", { class: "error" }, h("strong", {}, path ? "Error in " : "Error: "), path ? [stepLink(path), ": "] : "", prose(text));
 };
-const undone = (one) => {
-  if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
-  const { path, step, tool, undoes, status, error, ...others } = one;
-  return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" with ", h("code", {}, cut(tool, 200))] : "",
-    undoes ? [" undoes ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
-};
+const undone = ({ path, tool, undoes, status, error }) => h("li", {}, h("code", {}, cut(path, 300)), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", " undoes ", h("code", {}, cut(undoes, 300)), " ", stateLike(status),
+  error ? h("p", { class: "error" }, bdi(error)) : "");
 

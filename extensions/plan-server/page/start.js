@@ -93,19 +93,11 @@ $("start-form").addEventListener("submit", async (event) => {
     $("start").removeAttribute("aria-busy");
   }
 });
-// Inputs that the server finds wrong, as a list with names or as an object by name.
+// The inputs that the server finds wrong, by their names.
 const refusedInputs = (error) => {
-  const given = error.body?.inputs ?? error.body?.error?.inputs;
-  const wrong = Array.isArray(given) ? given.map((one) => [one?.name, one?.message ?? one?.error ?? "This value does not fit. Enter another value."])
-    : Object.entries(given ?? {}).map(([name, one]) => [name, typeof one === "string" ? one : one?.message ?? "This value does not fit. Enter another value."]);
-  let first = null;
-  for (const [name, message] of wrong.slice(0, LIMITS.rows)) {
-    const one = fields.find((one) => one.name === name);
-    if (!one) continue;
-    one.fail(capital(cut(message)));
-    first ??= one;
-  }
-  tell($("start-error"), first ? "Correct the marked inputs." : told(error));
+  const wrong = fields.filter(({ name }) => Object.hasOwn(error.body?.inputs ?? {}, name));
+  for (const one of wrong) one.fail(capital(cut(error.body.inputs[one.name])));
+  tell($("start-error"), wrong.length ? "Correct the marked inputs." : told(error));
   if (list(error.body?.findings).length) found({ findings: error.body.findings, plan: null }, text.value, $("profile").value);
-  first?.control.focus();
+  wrong[0]?.control.focus();
 };

@@ -314,9 +314,9 @@ export async function start({ page, pace = 120, late = 0 }) {
     if (url.pathname === "/api/runs" && request.method === "POST") {
       const { plan, findings } = check(given.text);
       if (!plan) return wrong(422, "findings", "the plan has errors", null, { findings });
-      const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "a value is missing" }]
-        : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
-      if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
+      const inputs = Object.fromEntries(plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [[name, "a value is missing"]]
+        : given.inputs[name] === "nobody" ? [[name, "nobody has this name"]] : [])));
+      if (Object.keys(inputs).length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       const checked = check(given.text);
       const id = begin(given.text, checked, given.inputs, given.approve);
       runs.get(id).name = given.name ?? null;
