@@ -3,6 +3,7 @@
 import { marked } from "./diff.js";
 import { UNSEEN, block, cut, h, json, list, show, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
+import { isJson } from "./scan.js";
 import { tools } from "./tools.js";
 
 // Sorts the members of objects, so that equal values are equal text.
@@ -12,14 +13,6 @@ const sorted = (value) => {
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
 };
 export const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
-const isJson = (text) => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
 // A string is text, unless the text would look like another value, or contains characters that nobody sees.
 const isText = (value) => typeof value === "string" && value.trim() !== "" && value.replaceAll("\n", " ").search(UNSEEN) < 0 && !isJson(value);
 const textOf = (value) => (isText(value) ? value : show(value));

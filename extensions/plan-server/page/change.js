@@ -2,7 +2,7 @@
 
 import { changesOf, isObject, namesOf } from "./arguments.js";
 import { UNSEEN, h, hide, list, say, show, tell } from "./dom.js";
-import { field } from "./field.js";
+import { field, kindOfJson } from "./field.js";
 import { capital, exact, told } from "./server.js";
 import { loadTools, tools, typeOf } from "./tools.js";
 
@@ -27,8 +27,9 @@ const fieldsFor = (tool, values, name) => {
   const required = new Set(list(contract?.parameters?.required));
   return namesOf(tool, { ...properties, ...values }).map((argument, at) => {
     const value = values[argument];
-    const kind = kindOf(properties[argument], value);
     const type = properties[argument] ? typeOf(properties[argument], contract.parameters) : undefined;
+    const simple = kindOf(properties[argument], value);
+    const kind = simple === "json" ? kindOfJson(type, value) : simple;
     const one = field({ name: argument, type, required: required.has(argument), kind, description: properties[argument]?.description }, `${name}-${at}`, true);
     one.control.value = written(kind, value);
     // The field of a short value has one line, and grows.
@@ -42,7 +43,7 @@ const valuesOf = (fields, marks) => {
   const values = {};
   for (const one of fields) {
     try {
-      const isKept = one.control.value === one.before && (one.value !== undefined || one.control.getAttribute("aria-required") !== "true");
+      const isKept = one.control.value === one.before && (one.value !== undefined || !one.required);
       const value = isKept ? one.value : one.read();
       if (value !== undefined) Object.defineProperty(values, one.name, { value, enumerable: true });
     } catch (problem) {
@@ -60,6 +61,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
   whole.control.rows = 8;
   let fields = null;
   const place = h("div", {});
+  const focus = (one = fields ? fields[0] : whole) => one?.control.focus();
   const changes = h("div", { "aria-label": "Changes", role: "group" });
   const error = h("p", { class: "wrong", role: "alert" });
   const text = () => {
@@ -98,7 +100,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     const json = fields ? valuesOf(fields, true) && escaped(text()) : whole.control.value;
     if (json === null) return;
     edit(json, Boolean(fields));
-    place.querySelector("input, textarea, select").focus();
+    focus();
   } });
   // An error about an argument is beside its field.
   const failed = (problem) => {
@@ -107,7 +109,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
       return !one?.fail(capital(part));
     });
     tell(error, other.map(capital).join("\n"));
-    (fields?.find(({ control }) => control.getAttribute("aria-invalid"))?.control ?? place.querySelector("input, textarea, select")).focus();
+    focus(fields?.find(({ control }) => control.classList.contains("invalid")));
   };
   const close = () => {
     hide(form, true);
@@ -143,7 +145,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     original = exact(json);
     edit(drafts.get(key)?.text ?? escaped(json), false);
     hide(form, false);
-    place.querySelector("input, textarea, select")?.focus();
+    focus();
   };
   return { form, open, forget: () => drafts.delete(key) };
 };

@@ -54,6 +54,8 @@ export const differences = (a, b) => {
     timesDiffer(a?.duration_ms ?? 0, b?.duration_ms ?? 0) && "time",
   ].filter(Boolean);
 };
+// A failed step without a call did not run either.
+const ran = (step) => ["completed", "recovered", "running", "waiting"].includes(step?.status) || list(step?.attempts).some(({ called }) => called !== false);
 // A step of both runs, with marks for the differences. What differs is open.
 const stepOf = (both, found) => {
   const [errors, given, outputs] = [(step) => step?.error, givenOf, (step) => step?.output].map((of) => both.map((step) => step && of(step)));
@@ -61,7 +63,7 @@ const stepOf = (both, found) => {
   return both.map((step, at) => {
     if (!step) return h("span", { class: "none" }, "not in this run");
     const differs = (name) => (found.includes(name) ? "differs" : null);
-    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(step.duration_ms))] : "",
+    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), !ran(step) ? h("span", { class: "hint" }, " did not run") : step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(step.duration_ms))] : "",
       step.error ? h("p", { class: "error" }, errors[1 - at] ? marked(errors[at], errors[1 - at], SIDES[at][0]) : prose(step.error)) : null,
       wholes.filter((_, nth) => [given, outputs][nth][at] !== undefined).map(([name, shown]) => h("details", { open: found.includes(name.toLowerCase()) }, h("summary", {}, name), shown[at])));
   });
@@ -71,11 +73,13 @@ const steps = (a, b) => {
   const ids = [...new Set([...first.keys(), ...second.keys()])];
   const all = ids.map((id) => [id, first.get(id), second.get(id)]).map(([id, one, two]) => [id, one, two, differences(one, two)]);
   const other = all.filter(([, , , found]) => found.length);
-  const same = all.length - other.length;
+  const idle = all.filter(([, one, two, found]) => !found.length && !ran(one)).length;
+  const same = all.length - other.length - idle;
   if (!all.length) return h("p", { class: "hint" }, "There are no steps to compare.");
   return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
     bdi(id, 200), ...stepOf([one, two], found), found.join(", ")] })), other.length - LIMITS.rows) : null,
-    h("p", { class: "hint" }, same === 0 ? "All steps differ." : `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} equal arguments, an equal status, output and error, and a similar time, in both runs.`,
+    h("p", { class: "hint" }, same + idle === 0 ? "All steps differ." : same ? `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} equal arguments, an equal status, output and error, and a similar time, in both runs.` : "",
+      idle ? ` ${plural(idle, "step")} ran in neither run.` : "",
       " Times are similar if they differ by less than 100 ms, or by at most a fifth.",
       all.some((step) => step.slice(1, 3).some((one) => one?.status === "completed" && one.output === undefined)) ? " Some arguments and outputs are too large for this page, and are not compared." : "")].flat();
 };

@@ -2,7 +2,7 @@ import { $, UNSEEN, announce, bdi, block, cut, fileName, h, hide, json, list, na
 import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
-import { startOf } from "./scan.js";
+import { isJson, startOf } from "./scan.js";
 import { api, exact, noticed, request, told } from "./server.js";
 import { keep } from "./store.js";
 
@@ -215,14 +215,6 @@ $("profile").addEventListener("change", () => {
 });
 
 const PAUSE = 700;
-const isJson = (value) => {
-  try {
-    JSON.parse(value);
-    return true;
-  } catch {
-    return false;
-  }
-};
 // Waits for a pause, or until the caret leaves the word that a person types, before the page shows an error in this word or in a text that is not
 // JSON, or draws a large graph again.
 const paused = (said, value, signal) => {

@@ -45,12 +45,31 @@ const pause = (ms, signal) => new Promise((resolve) => {
   signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
 });
 
+// A browser allows six connections to a server for all its tabs, so a hidden tab has no stream.
+const isHidden = () => document.visibilityState === "hidden";
+const whenShown = (signal) => new Promise((resolve) => {
+  const shown = () => isHidden() || resolve();
+  document.addEventListener("visibilitychange", shown, { signal });
+  signal.addEventListener("abort", resolve, { once: true });
+});
 // Events are read with `fetch`, since an `EventSource` sends no header. A lost connection is made again, at first after half a second, later after about three seconds.
 export const follow = async (signal, happened) => {
+  const askState = () => api(runPath(), { signal }).then((run) => happened("state", run), () => {});
   for (let tries = 0; !signal.aborted && !live.ended;) {
+    if (isHidden()) {
+      // A tab that somebody opens in the background has a title.
+      if (!live.run) await askState();
+      await whenShown(signal);
+      continue;
+    }
     let stalled = null;
     const attempt = new AbortController();
     const both = AbortSignal.any([signal, attempt.signal]);
+    let wasHidden = false;
+    document.addEventListener("visibilitychange", () => {
+      wasHidden = true;
+      attempt.abort();
+    }, { signal: both });
     const watch = () => {
       clearTimeout(stalled);
       stalled = setTimeout(() => attempt.abort(), 90_000);
@@ -73,12 +92,13 @@ export const follow = async (signal, happened) => {
       }
       if (error.status === 401) break;
       // There may be too many others who watch: the state itself can still be asked for.
-      if (error instanceof Refused) await api(runPath(), { signal }).then((run) => happened("state", run), () => {});
+      if (error instanceof Refused) await askState();
     } finally {
       clearTimeout(stalled);
       attempt.abort();
     }
     if (signal.aborted || live.ended) break;
+    if (wasHidden) continue;
     const wait = Math.min(3000, 500 * 2 ** tries) * (0.75 + Math.random() / 2);
     tries = Math.min(tries + 1, 6);
     connection("Connection lost; trying again…", true);

@@ -27,7 +27,6 @@ const handle = (event, data) => {
     if (live.run && isOver(live.run) && !isOver(data)) return;
     const before = live.run?.state;
     live.run = data;
-    if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
     // What the server has recorded replaces what events have told of these steps.
     const told = new Set(list(data.progress).map((step) => step?.path));
     for (const step of live.steps.values()) {
@@ -40,11 +39,9 @@ const handle = (event, data) => {
   } else if (event === "step" && data && typeof data === "object") {
     stepHappened(data);
   } else if (event === "question" && live.run) {
-    const all = Array.isArray(data) ? data : list(data?.questions).length || data?.questions ? list(data.questions) : [data];
-    const known = Array.isArray(data) || data?.questions ? [] : list(live.run.questions).filter((one) => one.id !== data?.id);
-    live.run.questions = [...known, ...all.filter((one) => one && typeof one === "object")];
+    live.run.questions = [...list(live.run.questions).filter(({ id }) => id !== data?.id), ...[data].filter((one) => one && typeof one === "object")];
   } else if (event === "waits" && live.run) {
-    live.run.waits = Array.isArray(data) ? data : list(data?.waits).length || data?.waits ? list(data.waits) : data?.path ? [...list(live.run.waits).filter(({ path }) => path !== data.path), data] : [];
+    live.run.waits = list(data);
   } else if (event === "end") {
     live.ended = true;
     if (data && typeof data === "object" && data.state) live.run = { ...live.run, ...data };

@@ -1,31 +1,51 @@
 import { $, announce, bdi, block, called, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
 import { changing } from "./change.js";
-import { field } from "./field.js";
+import { field, kindOfJson } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
 import { api, capital, exact, told } from "./server.js";
 import { left, since, time } from "./time.js";
 import { who } from "./who.js";
 
+// The focus in a removed card, with the heading that has the focus since then. After a restart, the server asks again with other ids.
+let before = null;
+const FOCUSABLE = "a, button, input, textarea, select, summary, [tabindex]";
+const contentOf = (card) => card.dataset.content ?? card.dataset.of;
+const returned = (place) => {
+  const card = [...place.children].find((card) => contentOf(card) === before?.content);
+  const control = card?.querySelectorAll(FOCUSABLE)[before.nth];
+  if (!control?.getClientRects().length) return false;
+  control.focus();
+  if (Number.isInteger(before.caret)) control.setSelectionRange(before.caret, before.caret);
+  before = null;
+  return true;
+};
 // The key of a card says all that somebody decides about, so that a card never stands for another question than the one that it shows. The cards have the order of `all`.
 const cards = (place, all, key, make) => {
   const shown = new Map([...place.children].map((card) => [card.dataset.of, card]));
   const focused = [...place.children].findIndex((card) => card.contains(document.activeElement));
   const inner = [...(document.activeElement?.closest?.(".each")?.children ?? [])].findIndex((card) => card.contains(document.activeElement));
+  const card = place.children[focused];
+  const now = card && { content: contentOf(card), nth: [...card.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement), caret: document.activeElement.selectionStart };
   const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
   for (const [of, card] of shown) if (!wanted.has(of)) card.remove();
   [...wanted].forEach(([of, one], at) => {
-    const card = shown.get(of) ?? make(one);
-    card.dataset.of = of;
-    if (place.children[at] !== card) place.insertBefore(card, place.children[at] ?? null);
+    const made = shown.get(of) ?? make(one);
+    made.dataset.of = of;
+    if (place.children[at] !== made) place.insertBefore(made, place.children[at] ?? null);
   });
-  if (focused < 0 || place.contains(document.activeElement)) return;
+  if (!card && before && document.activeElement === before.heading) returned(place);
+  if (!card || place.contains(document.activeElement)) return;
+  before = card.dataset.answered ? null : now;
+  if (returned(place)) return;
   // The focus goes from an answered card to the heading of the next card, where a second press of a key decides nothing.
   const next = place.children[Math.min(focused, place.childElementCount - 1)];
   const each = next?.querySelectorAll(":scope > .each:not([hidden]) > *") ?? [];
   const to = each[Math.min(inner, each.length - 1)] ?? next ?? [...document.querySelectorAll("#questions > *, #waits > *, #inbox > *")].find((card) => card.getClientRects().length);
-  (to?.querySelector("h2, h3, h4") ?? document.querySelector("main > :not([hidden]) h1"))?.focus();
+  const heading = to?.querySelector("h2, h3, h4") ?? document.querySelector("main > :not([hidden]) h1");
+  heading?.focus();
+  before = to ? null : before && { ...before, heading };
 };
 let ids = 0;
 // Sends answers, once, with the buttons of their card turned off while they are under way. `after` is called when the server has all of them.
@@ -142,8 +162,8 @@ const asked = (some) => {
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, level, context = "") => {
   const nth = (ids += 1);
-  const card = h("section", { class: "question", role: "group", "aria-labelledby": `question-${nth}` });
   const key = show([run, question.path, question.tool, question.text]);
+  const card = h("section", { class: "question", role: "group", "aria-labelledby": `question-${nth}`, "data-content": key });
   const send = (body, done, failed) => answering(card, questionPath(run, question), body, done, async () => {
     reasons.delete(key);
     change.forget();
@@ -195,7 +215,7 @@ const groupCard = (run, group, after, level, context = "") => {
   const { key, some, isPart } = group;
   const nth = (ids += 1);
   const [first] = some;
-  const card = h("section", { class: "question together", role: "group", "aria-labelledby": `together-${nth}` });
+  const card = h("section", { class: "question together", role: "group", "aria-labelledby": `together-${nth}`, "data-content": show([key, some.map(({ path, text }) => [path, text])]) });
   // An answer for all elements is an answer to one question.
   const answer = (decision, reason) => answering(card, ...(decision === "allow_step" ? [questionPath(run, first), { decision, ...(reason ? { reason } : {}) }]
     : [`/api/runs/${encodeURIComponent(run)}/questions`, { decision, ...(reason ? { reason } : {}), questions: some.map(({ id }) => id) }]),
@@ -276,7 +296,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
   const nth = (ids += 1);
   const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
   const plain = type.trim().toLowerCase();
-  const kind = /^(string|text|str)$/.test(plain) ? "text" : /^bool(ean)?$/.test(plain) ? "boolean" : /^([iu](8|16|32|64|128|size)|f32|f64|number|integer|int|float)$/.test(plain) ? "number" : "json";
+  const kind = /^(string|text|str)$/.test(plain) ? "text" : /^bool(ean)?$/.test(plain) ? "boolean" : /^([iu](8|16|32|64|128|size)|f32|f64|number|integer|int|float)$/.test(plain) ? "number" : kindOfJson(type);
   const name = `wait-${nth}`;
   const format = h("select", { id: `${name}-format` }, h("option", { value: "text" }, "Text"), h("option", { value: "json" }, "JSON"));
   const place = h("div", {});
@@ -284,7 +304,7 @@ const waitCard = (run, wait, began, after, level, context = "") => {
   const make = (kind) => {
     const value = one?.control.value ?? "";
     one = field({ name: "Value", type: type || "any value", required: true, kind }, name, true);
-    if (one.control.tagName !== "SELECT") one.control.value = value;
+    if (value && one.control.tagName !== "SELECT") one.control.value = value;
     place.replaceChildren(one.part);
   };
   format.value = kind === "text" ? "text" : "json";

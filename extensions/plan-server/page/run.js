@@ -56,7 +56,7 @@ export const closeRun = () => {
 };
 
 const setPicture = () => {
-  const svg = live.run?.svg ?? live.run?.picture ?? live.plan?.svg ?? null;
+  const svg = live.run?.svg ?? live.plan?.svg ?? null;
   const key = svg ?? Boolean(live.run);
   if (live.picture !== key) {
     live.picture = key;
@@ -98,10 +98,10 @@ const showRun = () => {
   const over = isOver(run);
   const name = cut(run.name ?? run.plan ?? "Run", 200);
   put($("run-title"), [run.name, run.plan], () => called(run));
-  document.title = `${name.slice(0, 60)} – run – plan!`;
   const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
+  document.title = `${name.slice(0, 60)} – ${state} – plan!`;
   const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
   put($("run-facts"), [state, run.began, run.ended, run.report?.duration_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(run.report?.duration_ms ?? ended - began)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
@@ -111,7 +111,8 @@ const showRun = () => {
     ...failed.map(({ path, words }) => h("p", { class: "hint" }, stepLink(path), words)),
     failed.length && run.state === "done" ? h("p", { class: "hint" }, "The plan continues without these elements, so the run is done, and a retry is not possible. “Run again…” starts a new run of all steps.") : ""]);
   put($("run-next"), [state, over, run.expires, run.refusal, list(run.decisions).length, list(run.questions).length, list(run.waits).length, run.waits_for, run.report?.totals, progressNow()], () => next(state, over));
-  hide($("answer"), over || !(list(run.questions).length || list(run.waits).length));
+  const isAsking = !over && list(run.questions).length + list(run.waits).length > 0;
+  hide($("answer"), !isAsking);
   hide($("cancel"), over);
   hide($("edit"), false);
   hide($("again"), !over);
@@ -120,6 +121,8 @@ const showRun = () => {
   say($("retry"), run.state === "cancelled" ? "Resume…" : "Retry from the failure…");
   hide($("report"), !(over || run.report));
   $("report").classList.toggle("primary", over && run.state === "done");
+  // A hidden card cannot get the focus.
+  if (isAsking) hide($("asked"), false);
   questions(over ? [] : list(run.questions));
   waits(over ? [] : list(run.waits));
   hide($("asked"), !$("questions").childElementCount && !$("waits").childElementCount);
@@ -150,7 +153,7 @@ const showRun = () => {
     ([one], count) => [`${count} calls of `, h("code", {}, cut(one.path.replaceAll(/\[\d+\]/g, ""), 200)), ": ", ...sentence(one)])) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);
   hide($("given-card"), !given.length);
-  put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(show(value))))])));
+  put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(JSON.stringify(value))))])));
   pointAtFailure(over);
   drawLive();
   if (over) {
@@ -270,10 +273,6 @@ const wrong = (error) => {
   const { path, text } = placeOf(error);
   return h("p", { class: "error" }, h("strong", {}, path ? "Error in " : "Error: "), path ? [stepLink(path), ": "] : "", prose(text));
 };
-const undone = (one) => {
-  if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
-  const { path, step, tool, undoes, status, error, ...others } = one;
-  return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" with ", h("code", {}, cut(tool, 200))] : "",
-    undoes ? [" undoes ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
-};
+const undone = ({ path, tool, undoes, status, error }) => h("li", {}, h("code", {}, cut(path, 300)), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", " undoes ", h("code", {}, cut(undoes, 300)), " ", stateLike(status),
+  error ? h("p", { class: "error" }, bdi(error)) : "");
 

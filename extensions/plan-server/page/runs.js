@@ -39,7 +39,7 @@ const sortable = (made) => {
   return made;
 };
 const rowOf = (run, hasInputs, hasErrors) => {
-  const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 200) : "–");
+  const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 500) : "–");
   // The message comes first, since the rows of one plan often begin with one step.
   const error = () => line(String(run.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
   const name = run.name || run.plan || "without a name";

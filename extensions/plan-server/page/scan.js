@@ -1,5 +1,13 @@
 // A reader of plans that are being typed, which may not be JSON yet.
 
+export const isJson = (text) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 // Returns the start of the word that ends at a place. A regular expression with `$` would try each character of the text as a start.
 export const startOf = (sign, text, end) => {
   let start = end;

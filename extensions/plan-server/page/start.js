@@ -1,7 +1,7 @@
 import { showBegin } from "./begin.js";
 import { $, cut, h, hide, list, say, show, tell } from "./dom.js";
 import { check, editor, found, steps, text } from "./editor.js";
-import { field } from "./field.js";
+import { field, kindOfJson } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { api, capital, told } from "./server.js";
 import { remember } from "./store.js";
@@ -24,14 +24,14 @@ const showInputs = () => {
   showInputs.last = same;
   // What was filled in stays for inputs that are still there.
   const before = new Map(fields.map(({ name, kind, control }) => [`${kind} ${name}`, control.value]));
-  fields = inputs.map((input, at) => field({ ...input, name: String(input.name) }, `input-${at}`));
+  fields = inputs.map((input, at) => field({ ...input, kind: input.kind === "json" ? kindOfJson(input.type) : input.kind, name: String(input.name) }, `input-${at}`));
   for (const { name, kind, control } of fields) if (before.has(`${kind} ${name}`)) control.value = before.get(`${kind} ${name}`);
   for (const { name, kind, control } of fields) {
     if (!Object.hasOwn(filled, name)) continue;
-    control.value = kind !== "json" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
+    control.value = kind !== "json" && kind !== "list" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
     delete filled[name];
   }
-  const hint = fields.some(({ control }) => control.getAttribute("aria-required") === "true") ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
+  const hint = fields.some(({ required }) => required) ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
   $("inputs").querySelector("div").replaceChildren(hint, ...fields.map(({ part }) => part));
 };
 const ready = () => {
@@ -93,19 +93,11 @@ $("start-form").addEventListener("submit", async (event) => {
     $("start").removeAttribute("aria-busy");
   }
 });
-// Inputs that the server finds wrong, as a list with names or as an object by name.
+// The inputs that the server finds wrong, by their names.
 const refusedInputs = (error) => {
-  const given = error.body?.inputs ?? error.body?.error?.inputs;
-  const wrong = Array.isArray(given) ? given.map((one) => [one?.name, one?.message ?? one?.error ?? "This value does not fit. Enter another value."])
-    : Object.entries(given ?? {}).map(([name, one]) => [name, typeof one === "string" ? one : one?.message ?? "This value does not fit. Enter another value."]);
-  let first = null;
-  for (const [name, message] of wrong.slice(0, LIMITS.rows)) {
-    const one = fields.find((one) => one.name === name);
-    if (!one) continue;
-    one.fail(capital(cut(message)));
-    first ??= one;
-  }
-  tell($("start-error"), first ? "Correct the marked inputs." : told(error));
+  const wrong = fields.filter(({ name }) => Object.hasOwn(error.body?.inputs ?? {}, name));
+  for (const one of wrong) one.fail(capital(cut(error.body.inputs[one.name])));
+  tell($("start-error"), wrong.length ? "Correct the marked inputs." : told(error));
   if (list(error.body?.findings).length) found({ findings: error.body.findings, plan: null }, text.value, $("profile").value);
-  first?.control.focus();
+  wrong[0]?.control.focus();
 };

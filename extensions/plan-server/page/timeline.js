@@ -148,9 +148,10 @@ const drawMoments = (place, { at: shown, span }) => {
   place.style.height = `${all.length * 1.2}rem`;
   put(place, [all, span], () => all.map(({ decision, at }, nth) => {
     const share = Math.min(Math.max(shown(instant(at).getTime()) / span, 0), 1);
-    const mark = h("li", { class: share > 0.75 ? "late" : "" }, SIGNS_OF[decision] ?? decision);
+    const isLate = share > 0.5;
+    const mark = h("li", { class: isLate ? "late" : "" }, SIGNS_OF[decision] ?? decision);
     mark.style.top = `${nth * 1.2}rem`;
-    mark.style[share > 0.75 ? "right" : "left"] = `${((share > 0.75 ? 1 - share : share) * 100).toFixed(2)}%`;
+    mark.style[isLate ? "right" : "left"] = `${((isLate ? 1 - share : share) * 100).toFixed(2)}%`;
     return mark;
   }));
 };

@@ -1,7 +1,7 @@
 // The name of the person who answers questions. This browser keeps the name, and the server records the name with each answer.
 
 import { changesOf } from "./arguments.js";
-import { $, bdi, cut, h, hide, list, say, show } from "./dom.js";
+import { $, bdi, cut, h, hide, list, say } from "./dom.js";
 import { capital } from "./server.js";
 import { instant, time } from "./time.js";
 
@@ -56,7 +56,7 @@ showName();
 // An answer in words, such as "allowed by Ada at …, because …".
 const done = ({ decision, changed }) => ({ refuse: "refused", send: "a value was sent", allow_step: "allowed for all elements", cancel: "cancelled", resume: "resumed", retry: "retried" })[decision] ?? (changed ? "allowed with changed arguments" : "allowed");
 export const sentence = (one, isFirst = false) => (one.decision === "restart" ? ["The server stopped, and started again at ", time(one.at)] : [`${isFirst ? capital(done(one)) : done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : "",
-  one.value === undefined ? "" : [": ", h("code", {}, cut(show(one.value), 2000))], one.original === undefined ? "" : changesOf(one.original, one.arguments)].flat());
+  one.value === undefined ? "" : [": ", h("code", {}, cut(JSON.stringify(one.value), 2000))], one.original === undefined ? "" : changesOf(one.original, one.arguments)].flat());
 const all = (run) => list(run?.decisions).filter((one) => one && typeof one.path === "string");
 // The answers about steps, and the decisions about the whole run with the starts of the server during the run.
 export const decisions = (run) => all(run).filter(({ path }) => path);

@@ -225,6 +225,22 @@ impl From<StepEvent> for Earlier {
     }
 }
 
+fn locked(of: &Mutex<Effects>) -> MutexGuard<'_, Effects> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a line to a file, unless the file has a line with this key.
+fn store(
+    of: &Mutex<Effects>,
+    key: String,
+    run: &str,
+    kind: &str,
+    value: impl Serialize,
+) -> io::Result<()> {
+    let make = |_| serde_json::to_value(value);
+    locked(of).have(key, run.to_owned(), kind, make).map(drop)
+}
+
 /// Returns the first characters of a string on one line, or `None` for an empty string.
 fn line(text: Option<&str>, most: usize) -> Option<String> {
     let text: String = text?.trim().chars().take(most).collect();
@@ -255,32 +271,25 @@ impl Decisions {
         })
     }
 
-    fn answers(&self) -> MutexGuard<'_, Effects> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records an answer about a run.
     pub(crate) fn record(&self, run: &str, answered: &Answered) -> Result<(), Problem> {
         let key = match &answered.question {
             Some(question) => format!("{run} {question}"),
             None => format!("{run} {} {}", answered.path, answered.at),
         };
-        let make = |_| serde_json::to_value(answered);
-        let made = self
-            .answers()
-            .have(key, run.to_owned(), &answered.decision, make);
-        made.map(drop).map_err(|error| Problem::storage(&error))
+        store(&self.answers, key, run, &answered.decision, answered)
+            .map_err(|error| Problem::storage(&error))
     }
 
     /// Returns the time of the first question about this call of a run since the last answer about the call. The time outlives the server.
     pub(crate) fn asked(&self, run: &str, path: &str, key: &str) -> String {
         let key = {
-            let answers = self.answers();
+            let answers = locked(&self.answers);
             let is_about = |line: &&Effect| line.call == run && line.output["path"] == *path;
             let last = answers.made().rev().find(is_about);
             format!("{key} {}", last.map_or("", |line| &line.key))
         };
-        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.asked);
         if let Some(asked) = all.find(&key).and_then(Value::as_str) {
             return asked.to_owned();
         }
@@ -298,30 +307,26 @@ impl Decisions {
         let Some(name) = line(Some(name), limits::RUN_NAME) else {
             return Ok(());
         };
-        let mut all = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = |_| serde_json::to_value(name);
-        let made = all.have(run.to_owned(), run.to_owned(), "name", make);
-        made.map(drop).map_err(|error| Problem::storage(&error))
+        store(&self.names, run.to_owned(), run, "name", name)
+            .map_err(|error| Problem::storage(&error))
     }
 
     /// Returns the name of a run. A run without a name has the name of its plan alone.
     pub(crate) fn name(&self, run: &str) -> Option<String> {
-        let all = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&self.names);
         all.find(run)?.as_str().map(str::to_owned)
     }
 
     /// Records the time of a retry, before the retry itself: the run may continue at once, and its time begins again.
     pub(crate) fn retries(&self, run: &str) -> Result<(), Problem> {
         let now = time(SystemTime::now());
-        let make = |_| serde_json::to_value(&now);
-        let mut all = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = all.have(format!("{run} {now}"), run.to_owned(), "retry", make);
-        made.map(drop).map_err(|error| Problem::storage(&error))
+        store(&self.retries, format!("{run} {now}"), run, "retry", &now)
+            .map_err(|error| Problem::storage(&error))
     }
 
     /// Returns the time of the latest retry of a run.
     pub(crate) fn retried_at(&self, run: &str) -> Option<SystemTime> {
-        let all = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&self.retries);
         let at = all.made().rev().find(|line| line.call == run)?;
         let at = at.output.as_str()?;
         humantime::parse_rfc3339(at).ok()
@@ -353,10 +358,8 @@ impl Decisions {
             waited_ms: Some(millis(waited)),
             idle_ms: idle.map(millis),
         };
-        let make = |_| serde_json::to_value(retried);
-        let mut all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
         // The run continues, even if the file cannot be written.
-        if let Err(error) = all.have(key, run.to_owned(), "retry", make) {
+        if let Err(error) = store(&self.retried, key, run, "retry", retried) {
             tracing::warn!(%error, run, "the attempts before a retry were not stored");
         }
     }
@@ -364,9 +367,7 @@ impl Decisions {
     /// Records a start of the server. After `kill -9`, only this record shows the interruption of the runs.
     pub(crate) fn starts(&self) {
         let now = time(SystemTime::now());
-        let make = |_| serde_json::to_value(&now);
-        let mut all = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = all.have(now.clone(), String::new(), "start", make) {
+        if let Err(error) = store(&self.starts, now.clone(), "", "start", &now) {
             tracing::warn!(%error, "the start of the server was not stored");
         }
     }
@@ -389,7 +390,7 @@ impl Decisions {
                 && run.ended.is_none_or(|ended| at < ended)
                 && !earlier.iter().any(is_between)
         };
-        let all = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&self.starts);
         let times = all.made().rev().map(|it| it.key.clone());
         let of_run = times.filter(|at| humantime::parse_rfc3339(at).is_ok_and(was_open));
         let mut latest: Vec<String> = of_run.take(limits::RESTARTS_OF_RUN).collect();
@@ -399,7 +400,7 @@ impl Decisions {
 
     /// Returns the latest retries of a run with the earlier attempts, the oldest first.
     pub(crate) fn earlier(&self, run: &str) -> Vec<Retried> {
-        let all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&self.retried);
         let of_run = all.made().rev().filter(|line| line.call == run);
         let read = of_run.filter_map(|line| Retried::deserialize(&line.output).ok());
         let mut latest: Vec<Retried> = read.take(limits::RETRIES_OF_RUN).collect();
@@ -409,7 +410,7 @@ impl Decisions {
 
     /// Returns the change of the arguments in the latest answer about the call at this path.
     pub(crate) fn change(&self, run: &str, path: &str) -> Option<Change> {
-        let answers = self.answers();
+        let answers = locked(&self.answers);
         let is_about = |line: &&Effect| line.call == run && line.output["path"] == *path;
         let latest = answers.made().rev().find(is_about)?;
         let latest = Answered::deserialize(&latest.output).ok()?;
@@ -418,7 +419,7 @@ impl Decisions {
 
     /// Returns the latest answers about a run, the oldest first.
     pub(crate) fn of_run(&self, run: &str) -> Vec<Answered> {
-        let answers = self.answers();
+        let answers = locked(&self.answers);
         let of_run = answers.made().rev().filter(|line| line.call == run);
         let read = of_run.filter_map(|line| Answered::deserialize(&line.output).ok());
         let mut latest: Vec<Answered> = read.take(limits::DECISIONS_OF_RUN).collect();

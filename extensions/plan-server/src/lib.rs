@@ -18,6 +18,7 @@ mod list;
 mod live;
 mod markdown;
 mod metrics;
+mod observer;
 mod page;
 mod picture;
 mod plans;

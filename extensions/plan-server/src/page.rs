@@ -40,6 +40,7 @@ const MODULES: &[(&str, &str, &str)] = files![
     "change.js",
     "compare.js",
     "complete.js",
+    "corrections.js",
     "diff.js",
     "dom.js",
     "editor.js",

@@ -7,7 +7,7 @@ use crate::host::Hosts;
 use crate::routes::router;
 use crate::state::State;
 use crate::tools::{Office, toolbox};
-use crate::{limits, live, page};
+use crate::{limits, observer, page};
 use axum::Router;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -263,7 +263,7 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
             .concurrency(limits::LOADED_RUNS)
             .total(limits::RUNS_BYTES);
         let serve = serve.configure(move |run, of| {
-            let watch = live::Watch {
+            let watch = observer::Watch {
                 live: Arc::clone(&for_runs.live),
                 metrics: Arc::clone(&for_runs.metrics),
                 run: of.id.clone(),

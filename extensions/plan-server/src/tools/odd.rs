@@ -29,7 +29,7 @@ pub(super) async fn slow(
     office.effect(&context, "slow", |_| text.unwrap_or_default())
 }
 
-/// Fails a given number of times before it succeeds, and returns the number of the attempt. The number continues in a retry of the run.
+/// Fails a given number of times before it succeeds, and returns the number of the attempt. The number continues in a retry of the run, until the server restarts.
 #[tool(name = "flaky")]
 #[derive(JsonSchema)]
 pub(super) async fn flaky(

@@ -1,7 +1,7 @@
 // Answers by keyboard, groups of calls, and the states of a run that others have answered or cancelled.
 
 import assert from "node:assert/strict";
-import { SHAPES, axe, begin, button, close, contrast, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
+import { SHAPES, axe, begin, button, close, contrast, gone, looks, open, press, put, says, stubbed, test, text, wait } from "./harness.mjs";
 
 const start = async (page, steps) => {
   await put(page, JSON.stringify(steps));
@@ -307,5 +307,64 @@ await test("the tabs of a browser", () => stubbed({}, async (stub) => {
   await other.type("#token", stub.token);
   await press(other, "Sign in");
   await page.waitForSelector("#sign-in", { hidden: true });
+  await close(page);
+}));
+
+// A browser allows six connections to a server.
+await test("many tabs of runs", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await start(page, [{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "Hello." } }]);
+  await button(page, "Allow", "#questions");
+  const streams = () => [...stub.runs.values()].reduce((sum, run) => sum + run.watchers.size, 0);
+  const tabs = [page];
+  for (let count = 1; count < 8; count += 1) {
+    const tab = await page.browserContext().newPage();
+    tab.setDefaultTimeout(5000);
+    await tab.goto(`${stub.origin}/#/runs/r0001`);
+    await button(tab, "Allow", "#questions");
+    tabs.push(tab);
+  }
+  assert.equal(streams(), 1);
+  assert.equal(await tabs[2].title(), "mail – waiting – plan!");
+  await press(tabs[7], "Allow", "#questions");
+  await says(tabs[7], "#run-facts", "done");
+  // A tab has the state of now when somebody shows the tab again.
+  for (const tab of [tabs[2], tabs[6], page]) {
+    await tab.bringToFront();
+    await says(tab, "#run-facts", "done");
+    assert.equal(await tab.title(), "mail – done – plan!");
+    assert.equal(await tab.$eval("#lost", (it) => it.hidden), true);
+  }
+  // A tab that somebody hides and shows again follows the run.
+  await fetch(`${stub.origin}/api/runs/r0001/again`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: "{}" });
+  await page.goto(`${stub.origin}/#/runs/r0002`);
+  await button(page, "Allow", "#questions");
+  await tabs[1].bringToFront();
+  await page.bringToFront();
+  await press(page, "Allow", "#questions");
+  await says(page, "#run-facts", "done");
+  await close(page);
+}));
+
+// After a restart, the server asks again with another id.
+await test("the focus after a restart", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url, { allowed: gone });
+  await start(page, [{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "Hello." } }]);
+  const run = stub.runs.get("r0001");
+  for (const [name, word] of [["the reason", "Refuse…"], ["the arguments", "Edit…"]]) {
+    await press(page, word, "#questions");
+    if (word === "Edit…") await page.waitForSelector("#questions form:not([hidden]) textarea", { visible: true });
+    await page.keyboard.type("not now");
+    await page.keyboard.press("ArrowLeft");
+    const before = await page.evaluate(() => [document.activeElement.localName, document.activeElement.value, document.activeElement.selectionStart]);
+    const [{ id, ...question }] = run.questions.splice(0);
+    stub.drop();
+    await wait(page, () => !document.querySelector("#questions > *"));
+    run.questions.push({ ...question, id: `${id}-2` });
+    for (const response of run.watchers) response.write(`event: question\ndata: ${JSON.stringify({ ...question, id: `${id}-2` })}\n\n`);
+    await button(page, word === "Edit…" ? "Allow with these arguments" : "Refuse the call", "#questions");
+    assert.deepEqual(await page.evaluate(() => [document.activeElement.localName, document.activeElement.value, document.activeElement.selectionStart]), before, name);
+    await page.keyboard.press("Escape");
+  }
   await close(page);
 }));

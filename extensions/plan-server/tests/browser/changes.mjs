@@ -1,7 +1,7 @@
 // Changed arguments, large pictures and comparisons of two runs.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faint, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, begin, close, contrast, drawn, faint, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
 const looks = async (page, name, within) => {
@@ -262,6 +262,63 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 }
+
+for (const [shape, options] of SHAPES) {
+  await test(`lists of texts and numbers, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, options);
+    await put(page, JSON.stringify([{ id: "sent", tool: "tell_all", arguments: { to: "{{PLACEHOLDER_list}}", days: [1, 2], mails: [{ id: 1 }] } }]));
+    await drawn(page, 1);
+    // The input of a run.
+    await page.click("#start");
+    await says(page, "#input-0-error", "Add an entry.");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Add an entry");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("ada");
+    await page.keyboard.press("Enter");
+    await page.click("#start");
+    await says(page, "#input-0-error", "Entry 2: Enter a value, or remove the entry.");
+    assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Entry 2 of list");
+    await looks(page, `list-wrong-${shape}`);
+    await page.keyboard.type("bob");
+    await page.click("#start");
+    await press(page, "Edit…", "#questions");
+    await page.waitForSelector("#questions form:not([hidden]) .entry", { visible: true });
+    assert.deepEqual(stub.runs.get("r0001").inputs, { list: ["ada", "bob"] });
+    // The arguments of the call. A list of objects is JSON.
+    const entries = () => page.$$eval("#questions .list-of", (all) => all.map((it) => [...it.querySelectorAll("input")].map(({ value }) => value)));
+    stub.runs.get("r0001").questions[0].arguments.to = ["ada", "bob"];
+    await press(page, "Back", "#questions");
+    await press(page, "Edit…", "#questions");
+    await wait(page, () => document.querySelectorAll("#questions .entry").length === 4);
+    assert.deepEqual(await entries(), [["ada", "bob"], ["1", "2"]]);
+    assert.equal((await page.$$("#questions form:not([hidden]) textarea")).length, 1);
+    const remove = await page.$("#questions [aria-label='Remove entry 1 of to']");
+    await remove.click();
+    assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Entry 1 of to");
+    await page.$$eval("#questions .list-of > button", ([, it]) => it.click());
+    await page.keyboard.type("x");
+    await looks(page, `list-${shape}`);
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .wrong", "Entry 3: Enter a number, such as 12 or 0.5.");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("30");
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.deepEqual(stub.runs.get("r0001").changed.get("sent"), { to: ["bob"], days: [1, 2, 30], mails: [{ id: 1 }] });
+    await close(page);
+  }));
+}
+
+await test("a comparison of steps that did not run", () => stubbed({ pace: 1 }, async (stub) => {
+  for (const fails of [[1], [1], []]) await begin(stub, [{ id: "each", tool: "list_all", for: 2, fails, arguments: {} }, { id: "after", tool: "list_mails", arguments: { x: "{{each.result}}" } }], "none");
+  const page = await open(stub.url, { at: "#/compare/r0001/r0002" });
+  await says(page, "#compare-steps .hint", "1 step has equal arguments");
+  await says(page, "#compare-steps .hint", "1 step ran in neither run.");
+  await page.evaluate(() => (location.hash = "#/compare/r0002/r0003"));
+  await says(page, "#compare-steps td", "blocked did not run");
+  assert.ok(!(await text(page, "#compare-steps .hint")).includes("neither"));
+  await close(page);
+}));
 
 await test("numbers as written", () => stubbed({}, async (stub) => {
   const run = (id, value) => {

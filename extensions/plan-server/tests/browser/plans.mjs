@@ -533,7 +533,7 @@ await test("the search box has the text of the address", () => stubbed({}, async
 
 await test("the help of a field has the type of the field", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
-  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_list}}" } }]));
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_json}}" } }]));
   await page.waitForSelector("#input-0");
   await page.type("#input-0", "ada");
   await page.click("#start");

@@ -575,6 +575,21 @@ await test("times after a retry", () => stubbed({ pace: 20 }, async (stub) => {
   await close(page);
 }));
 
+await test("the label of a restart is inside its card", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "done", [["a", true]], [["a", "completed", 1, 0, 900]]);
+  const page = await open(stub.url, { width: 390, height: 800 });
+  for (const at of [0.3, 0.5, 0.6, 0.74, 1]) {
+    stub.runs.get("r0001").restarts = [new Date(Date.parse("2026-01-01T00:00:00Z") + 900 * at).toISOString()];
+    await page.goto(`${stub.origin}/?${at}#/runs/r0001`);
+    await says(page, "#timeline .moments li", "server restarted");
+    await page.$eval("#timeline", (it) => it.scrollIntoView());
+    await show(page, `restart-${at}`);
+    const [label, card] = await page.$eval("#timeline .moments li", (it) => [it, it.closest(".card")].map((one) => (({ left, right }) => [left, right])(one.getBoundingClientRect())));
+    assert.ok(label[0] >= card[0] && label[1] <= card[1], JSON.stringify([at, label, card]));
+  }
+  await close(page);
+}));
+
 await test("a refused run names the person who has refused", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url);
   await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { to: "ada" } }]));

@@ -37,6 +37,7 @@ const TOOLS = [
   { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only those of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
   { name: "read_mail", description: "Reads a mail.", read_only: true, parameters: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }, output: MAIL },
   { name: "send_mail", description: "Sends a mail.", parameters: { type: "object", properties: { to: TEXT, text: TEXT }, required: ["to", "text"] }, output: { type: "object", properties: { number: { type: "integer" } } } },
+  { name: "tell_all", description: "Tells something to several people.", parameters: { type: "object", properties: { to: { type: "array", items: TEXT }, days: { type: ["array", "null"], items: { type: "integer" } }, mails: { type: "array", items: { $ref: "#/$defs/Mail" } } }, required: ["to", "days"], $defs: { Mail: MAIL } }, output: TEXT },
 ];
 const escaped = (text) => String(text).replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const place = (text, offset) => {
@@ -71,7 +72,7 @@ function check(text) {
       const placeholder = /^PLACEHOLDER_(\w+)/.exec(name)?.[1];
       if (placeholder) {
         const kind = /count|number/.test(placeholder) ? "number" : /urgent/.test(placeholder) ? "boolean" : /list|json/.test(placeholder) ? "json" : "text";
-        inputs.set(placeholder, { name: placeholder, type: kind === "json" ? "string[]" : kind, required: !/^maybe/.test(placeholder), kind, description: `What \`${step.tool}\` gets.` });
+        inputs.set(placeholder, { name: placeholder, type: kind === "json" ? (/list/.test(placeholder) ? "Vec<String>" : "object[]") : kind, required: !/^maybe/.test(placeholder), kind, description: `What \`${step.tool}\` gets.` });
         continue;
       }
       const id = name.split(".")[0];
@@ -152,7 +153,7 @@ export async function start({ page, pace = 120, late = 0 }) {
   const expires = ({ began }) => new Date(Date.parse(began) + 86_400_000).toISOString();
   const told = (run, whole = false) => {
     const { id, name, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], restarts: run.restarts ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -313,9 +314,9 @@ export async function start({ page, pace = 120, late = 0 }) {
     if (url.pathname === "/api/runs" && request.method === "POST") {
       const { plan, findings } = check(given.text);
       if (!plan) return wrong(422, "findings", "the plan has errors", null, { findings });
-      const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "a value is missing" }]
-        : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
-      if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
+      const inputs = Object.fromEntries(plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [[name, "a value is missing"]]
+        : given.inputs[name] === "nobody" ? [[name, "nobody has this name"]] : [])));
+      if (Object.keys(inputs).length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       const checked = check(given.text);
       const id = begin(given.text, checked, given.inputs, given.approve);
       runs.get(id).name = given.name ?? null;
