@@ -282,7 +282,7 @@ impl<'a> Checker<'a, '_> {
                 if !self.known.may_bind() {
                     return self.body(&each.body, way);
                 }
-                let local = self.known.element(each, Some(at));
+                let local = self.known.element(each);
                 let mut inside = way.clone();
                 self.within(&local).body(&each.body, &mut inside);
                 way.at = inside.at;
