@@ -182,7 +182,7 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
             r"the document is not JSON: expected value, found `\0`",
         ),
         ("01", "the document is not JSON: `01` is not a number"),
-        (".5", "the document is not JSON: expected value, found `.`"),
+        (".5", "the document is not JSON: expected value, found `.5`"),
         (
             "NaN",
             "the document is not JSON: expected value, found `NaN`",
