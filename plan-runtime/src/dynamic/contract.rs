@@ -4,7 +4,7 @@ use super::schema;
 #[cfg(feature = "jsonschema")]
 use super::validation::Validators;
 use crate::Tool;
-use crate::plan::{Action, Body, InnerPlan, Plan, ToolInfo};
+use crate::plan::{Action, InnerPlan, Plan, ToolInfo};
 use crate::shape::Secrets;
 use crate::shape::inside::Types;
 use crate::shape::{FieldPlace, TypeShape};
@@ -277,49 +277,30 @@ impl Contracts {
         if self.may_have_secrets {
             let mut marked = HashMap::new();
             for step in &mut plan.steps {
-                self.mark_body(&mut step.body, &mut marked);
+                step.body
+                    .each_action_mut(&mut |it| self.mark(it, &mut marked));
             }
         }
         plan
     }
 
-    /// Marks the tools of a body. Steps that call one tool share its description.
-    fn mark_body(&self, body: &mut Body, marked: &mut HashMap<*const ToolInfo, Arc<ToolInfo>>) {
-        match body {
-            Body::Action(Action { tool, .. }) => {
-                let Some(tool) = tool else { return };
-                let Some(contract) = self.get(&tool.name) else {
-                    return;
-                };
-                let mark = || {
-                    let mut tool = ToolInfo::clone(tool);
-                    tool.secret_arguments.add(contract.secret_arguments.clone());
-                    tool.secret_output.add(contract.secret_output.clone());
-                    if !tool.plan.is_some() {
-                        tool.plan = contract.plan;
-                    }
-                    Arc::new(tool)
-                };
-                let shared = marked.entry(Arc::as_ptr(tool)).or_insert_with(mark);
-                *tool = Arc::clone(shared);
+    /// Marks the tool of an action. Steps that call one tool share its description.
+    fn mark(&self, action: &mut Action, marked: &mut HashMap<*const ToolInfo, Arc<ToolInfo>>) {
+        let Some(tool) = &mut action.tool else { return };
+        let Some(contract) = self.get(&tool.name) else {
+            return;
+        };
+        let mark = || {
+            let mut tool = ToolInfo::clone(tool);
+            tool.secret_arguments.add(contract.secret_arguments.clone());
+            tool.secret_output.add(contract.secret_output.clone());
+            if !tool.plan.is_some() {
+                tool.plan = contract.plan;
             }
-            Body::If(branches) => {
-                for branch in branches {
-                    self.mark_body(&mut branch.body, marked);
-                }
-            }
-            Body::For(each) => self.mark_body(&mut each.body, marked),
-            Body::Block(_) | Body::Loop(_) => {
-                for step in body
-                    .block_mut()
-                    .into_iter()
-                    .flat_map(|it| &mut it.plan.steps)
-                {
-                    self.mark_body(&mut step.body, marked);
-                }
-            }
-            Body::Await(_) => {}
-        }
+            Arc::new(tool)
+        };
+        let shared = marked.entry(Arc::as_ptr(tool)).or_insert_with(mark);
+        *tool = Arc::clone(shared);
     }
 
     /// Adds a contract. If a contract with this name exists, the new contract takes its position, and the old one is

@@ -3,7 +3,7 @@
 use super::dialects;
 use super::dialects::reading::{PlanReader, cycle, inputs, roles};
 use super::finding::{Code, Findings, Note, Notes};
-use super::invalid::Invalid;
+use super::invalid;
 use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
 use super::{Contracts, Dialect, DocumentLimits, Profile, bytes, check, source};
@@ -253,8 +253,8 @@ impl Reader<'_> {
         let json = without_fence(text);
         let node = match JsonNode::of(json, &source) {
             Ok(node) => node,
-            Err(_) => {
-                notes.push(Invalid::of(json).note(&source, json, None));
+            Err(error) => {
+                notes.push(invalid::note(json, &source, &error, None));
                 return None;
             }
         };

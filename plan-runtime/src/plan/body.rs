@@ -196,13 +196,21 @@ impl Body {
         repeats
     }
 
-    /// Returns the block of the body, or the block that the body repeats.
-    pub(crate) fn block_mut(&mut self) -> Option<&mut Block> {
-        match self {
-            Self::Block(block) => Some(block),
-            Self::Loop(repeat) => Some(&mut repeat.round),
-            Self::Action(_) | Self::If(_) | Self::For(_) | Self::Await(_) => None,
-        }
+    /// Calls a function with each action of the body, including those of blocks.
+    pub(crate) fn each_action_mut(&mut self, f: &mut dyn FnMut(&mut Action)) {
+        let block = match self {
+            Self::Action(action) => return f(action),
+            Self::Await(_) => return,
+            Self::If(branches) => {
+                let bodies = branches.iter_mut().map(|branch| &mut branch.body);
+                return bodies.for_each(|body| body.each_action_mut(f));
+            }
+            Self::For(each) => return each.body.each_action_mut(f),
+            Self::Block(block) => block,
+            Self::Loop(repeat) => &mut repeat.round,
+        };
+        let steps = block.plan.steps.iter_mut();
+        steps.for_each(|step| step.body.each_action_mut(f));
     }
 
     /// Returns `true` if the body, or a step of a block in it, waits for a value.

@@ -1,6 +1,6 @@
 //! Plans without the secrets in their arguments.
 
-use super::{Action, Body, BodyPart, Entry, Key, Part, Plan, Step, Tag, Template};
+use super::{Action, BodyPart, Entry, Key, Part, Plan, Step, Tag, Template};
 use crate::shape::{MASK, Secrets};
 
 /// Returns the plan with `"(secret)"` in place of each secret argument in the plan itself, or `None` without such arguments.
@@ -22,30 +22,13 @@ pub(super) fn without_secrets(plan: &Plan) -> Option<Plan> {
     }
     let mut plan = plan.clone();
     let steps = plan.steps.iter_mut();
-    steps.for_each(|step| hide_in(&mut step.body));
+    let hide = &mut |action: &mut Action| {
+        if let Some(tool) = &action.tool {
+            hide(&mut action.args, &tool.secret_arguments);
+        }
+    };
+    steps.for_each(|step| step.body.each_action_mut(hide));
     Some(plan)
-}
-
-fn hide_in(body: &mut Body) {
-    match body {
-        Body::Action(action) => {
-            if let Some(tool) = &action.tool {
-                hide(&mut action.args, &tool.secret_arguments);
-            }
-        }
-        Body::If(branches) => branches
-            .iter_mut()
-            .for_each(|branch| hide_in(&mut branch.body)),
-        Body::For(each) => hide_in(&mut each.body),
-        Body::Block(_) | Body::Loop(_) => {
-            let steps = body
-                .block_mut()
-                .into_iter()
-                .flat_map(|it| &mut it.plan.steps);
-            steps.for_each(|step| hide_in(&mut step.body));
-        }
-        Body::Await(_) => {}
-    }
 }
 
 fn hide(template: &mut Template, secrets: &Secrets) {

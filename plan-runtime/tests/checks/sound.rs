@@ -166,9 +166,9 @@ fn in_all(tool: &str, field: &str) -> [String; 4] {
 /// Each fix leaves the second mistake alone.
 #[test]
 fn two_mistakes_in_a_plan() {
-    let [one, other] = ["mails", "color"].map(|tool| match tool {
+    let [one, other] = ["string", "color"].map(|tool| match tool {
         "color" => give("color", "$ref:a.color").replace(r#""b""#, r#""c""#),
-        _ => give("mail", "$ref:a.mails"),
+        _ => give("string", "$ref:a.cc"),
     });
     let find = r#"{"id": "a", "tool": "find", "arguments": {}}"#;
     let text = format!(r#"{{"steps": [{find}, {one}, {other}], "output_steps": ["b", "c"]}}"#);
@@ -227,8 +227,6 @@ fn helps_about_references_with_defaults() {
 fn each_dialect_shows_the_narrowing() {
     for (tool, field, code) in [
         ("string", "cc", Code::MaybeAbsent),
-        ("mail", "mail", Code::MaybeAbsent),
-        ("mail", "mails", Code::MaybeAbsent),
         ("color", "color", Code::NotAllowed),
     ] {
         for text in in_all(tool, field) {
@@ -317,7 +315,7 @@ fn inputs_without_a_type() {
     for (step, message) in [
         (
             format!(r#""for": {{"pattern": "x", "list": {q}, "body": {{"value": 1}}}}"#),
-            "a `for` needs a list, but `{{PLACEHOLDER_q}}` may be anything",
+            "a `for` iterates over a list or an object, but `{{PLACEHOLDER_q}}` may be anything",
         ),
         (
             branch(&format!(r#"{{"compare": [{{"len": {q}}}, "<", 3]}}"#)),

@@ -175,7 +175,7 @@ fn a_listed_value_that_may_be_null() {
     assert_eq!(
         found(&output(true), &call),
         [
-            "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:a.many` may be null"
+            "maybe-absent: the value of `$ref:a.many` does not fit argument `x`: its `[..]` may be null, but must be a string"
         ]
     );
     assert_eq!(found(&output(false), &call), [""; 0]);
@@ -243,22 +243,22 @@ fn a_literal_behind_steps_obeys_the_bounds() {
         (
             value("300"),
             r#"{"small": "$ref:m"}"#,
-            "argument `small` must be at most 255, but `$ref:m` is the number 300",
+            "the value of `$ref:m` does not fit argument `small`: it is the number 300, but must be at most 255",
         ),
         (
             value("300"),
             r#"{"any": "$ref:m"}"#,
-            "argument `any` must be at most 255, but `$ref:m` is the number 300",
+            "the value of `$ref:m` does not fit argument `any`: it is the number 300, but must be at most 255",
         ),
         (
             value("\"long\""),
             r#"{"name": "$ref:m"}"#,
-            "argument `name` must have at most 3 characters, but `$ref:m` is the string \"long\"",
+            "the value of `$ref:m` does not fit argument `name`: it is the string \"long\", but must have at most 3 characters",
         ),
         (
             value("[2]"),
             r#"{"pair": "$ref:m"}"#,
-            "argument `pair` must have at least 2 elements, but `$ref:m` is a list of 1 element",
+            "the value of `$ref:m` does not fit argument `pair`: it is a list of 1 element, but must have at least 2 elements",
         ),
         (
             value("[2, 1]"),
@@ -273,7 +273,7 @@ fn a_literal_behind_steps_obeys_the_bounds() {
         (
             r#"{"id": "m", "if": [{"condition": {"compare": ["$ref:a.level", "==", 7]}, "then": {"value": 7}}, {"then": {"value": 300}}]}"#.to_owned(),
             r#"{"small": "$ref:m"}"#,
-            "argument `small` must be at most 255, but `$ref:m` may be the number 300",
+            "the value of `$ref:m` does not fit argument `small`: it may be the number 300, but must be at most 255",
         ),
         (
             r#"{"id": "m", "for": {"pattern": "x", "list": [2, 1], "body": {"value": "$ref:x"}}}"#.to_owned(),
@@ -283,7 +283,7 @@ fn a_literal_behind_steps_obeys_the_bounds() {
         (
             value("1"),
             r#"{"small": "$ref:a.level"}"#,
-            "argument `small` must be at most 255, but `$ref:a.level` may be the number 300",
+            "the value of `$ref:a.level` does not fit argument `small`: it may be the number 300, but must be at most 255",
         ),
     ];
     for (rest, arguments, message) in cases {

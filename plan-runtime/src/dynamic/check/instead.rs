@@ -1,7 +1,7 @@
 //! Suggested replacements, in the dialect of the document.
 
 use super::checked_value::{CheckedValue, ValueKind};
-use super::outputs::{KnownReference, Outputs};
+use super::outputs::KnownReference;
 use super::unresolved::Break;
 use super::value::Passed;
 use crate::dynamic::dialects::reading::is_reference;
@@ -11,38 +11,12 @@ use crate::dynamic::schema::{Form, Presence, Type, Types, Work};
 use crate::plan::json::names::reference::{ELSE, OPTIONAL};
 use crate::plan::{Absent, Body, Optional, Segment, Selector, Source};
 use crate::resolve::describe::short;
-use std::ops::Range;
 
 /// Maximum number of members in a search for a suggestion.
 const MOST_TRIED: usize = 64;
 
 /// Maximum number of fields in a suggestion.
 const MOST_NAMED: usize = 3;
-
-impl Outputs<'_, '_> {
-    /// Returns two names for new variables, which the arguments and the enclosing plan do not use.
-    pub(super) fn new_variables(&self, arguments: &Range<usize>) -> [String; 2] {
-        let arguments = self.text.get(arguments.clone()).unwrap_or_default();
-        let is_used = |name: &str| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            let in_text = arguments.match_indices(name).any(|(at, _)| {
-                let before = arguments[..at].chars().next_back();
-                let after = &arguments[at + name.len()..];
-                // Only the name of a member, not of a value.
-                let rest = after.strip_prefix('"').map(str::trim_start);
-                let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
-                !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
-            });
-            in_text
-                || self.is_bound(name)
-                || self.plan.step(name).is_some()
-                || self.plan.input(name).is_some()
-        };
-        let names = ["x", "found", "there", "given"];
-        let mut free = names.into_iter().filter(|name| !is_used(name));
-        ["some_value", "other_value"].map(|other| free.next().unwrap_or(other).to_owned())
-    }
-}
 
 impl KnownReference<'_, '_> {
     /// Returns a reference as JSON, as the document has it.
@@ -60,8 +34,10 @@ impl KnownReference<'_, '_> {
         let Self { known, reference } = *self;
         let name = known.plan.name_of(reference.source);
         let to = match reference.source {
-            Source::Step(index) => ReferenceTarget::Step(index, name?),
-            Source::Input(_) => ReferenceTarget::Input(name?),
+            Source::Step(at) | Source::Input(at) if known.is_step(reference.source) => {
+                ReferenceTarget::Step(at, name?)
+            }
+            Source::Step(_) | Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
         let mut form = known.rules.form(to, path)?;
@@ -147,26 +123,24 @@ impl KnownReference<'_, '_> {
 
     /// Returns the help for a text with a value that may be missing.
     pub(super) fn instead_in_text(&self) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there());
-        let (name, variable, value) = self.asked(&(0..0));
-        let variable = variable.trim_matches('"');
-        ways.push(format!(
-            r#"write the text only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
-        ));
-        ways.join(", or ")
+        self.ways(
+            None,
+            "write the text only if the value is present",
+            |name| {
+                (
+                    "…".to_owned(),
+                    format!(", where the text has `{}`", name.trim_matches('"')),
+                )
+            },
+        )
     }
 
     /// Returns the help for a reference outside of arguments that may lead to nothing.
     pub(super) fn instead_of_value(&self, found: &Break) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there());
-        ways.extend(self.without(found));
-        let (name, variable, value) = self.asked(&(0..0));
-        ways.push(format!(
-            r#"use a step that is null if there is no value: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"value": {variable}}}}}]`"#
-        ));
-        ways.join(", or ")
+        let what = "use a step that is null if there is no value";
+        self.ways(self.without(found), what, |name| {
+            (format!(r#""value": {name}"#), String::new())
+        })
     }
 
     /// Returns the help that lets null replace a missing part, in a dialect with such references.
@@ -193,21 +167,36 @@ impl KnownReference<'_, '_> {
 
     /// Returns the help for a `for` whose list may be missing.
     pub(super) fn instead_of_list(&self) -> String {
-        let mut ways = Vec::new();
-        ways.extend(self.always_there());
-        let (name, variable, value) = self.asked(&(0..0));
-        ways.push(format!(
-            r#"iterate over the list only if it is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
-        ));
-        ways.join(", or ")
+        let what = "iterate over the list only if it is present";
+        self.ways(None, what, |name| {
+            let body = format!(r#""for": {{"pattern": "…", "list": {name}, "body": {{…}}}}"#);
+            (body, String::new())
+        })
     }
 
-    /// Returns the name of a new variable, the variable as JSON, and the reference as JSON.
-    fn asked(&self, around: &Range<usize>) -> (String, String, String) {
-        let [name, _] = self.known.new_variables(around);
-        let value = self.as_json();
-        let variable = self.known.rules.variable(self.known.depth(), &name);
-        (name, variable, value.unwrap_or_else(|| "…".to_owned()))
+    /// Returns the help with an `if` for a value that may be missing. `then` has a new variable as JSON, and returns the
+    /// body, and the words after the help.
+    fn ways(
+        &self,
+        more: Option<String>,
+        what: &str,
+        then: impl FnOnce(&str) -> (String, String),
+    ) -> String {
+        let known = self.known;
+        let is_free = |name: &&str| {
+            !known.is_bound(name)
+                && known.plan.step(name).is_none()
+                && known.plan.input(name).is_none()
+        };
+        let mut names = ["x", "found", "there", "given"].into_iter();
+        let name = names.find(is_free).unwrap_or("some_value");
+        let value = self.as_json().unwrap_or_else(|| "…".to_owned());
+        let (body, after) = then(&known.rules.variable(known.depth(), name));
+        let last = format!(
+            r#"{what}: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{body}}}}}]`{after}"#
+        );
+        let ways = self.always_there().into_iter().chain(more).chain([last]);
+        ways.collect::<Vec<_>>().join(", or ")
     }
 }
 
@@ -237,20 +226,14 @@ fn last_branch(body: &Body, id: &str) -> Option<String> {
 impl Passed<'_> {
     /// Returns the help for a required argument that may lead to nothing.
     pub(super) fn instead_of_absent(&self) -> String {
-        let read = self.read;
-        let mut ways = Vec::new();
-        ways.extend(read.always_there());
-        let (name, variable, value) = read.asked(&self.call.arguments);
-        let call = self.call_with(&variable);
-        let counts = if read.known.rules.wraps() {
+        let counts = if self.read.known.rules.wraps() {
             " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
             ""
         };
-        ways.push(format!(
-            r#"call the tool only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
-        ));
-        ways.join(", or ")
+        let what = "call the tool only if the value is present";
+        let then = |name: &str| (self.call_with(name), counts.to_owned());
+        self.read.ways(None, what, then)
     }
 
     /// Returns the members of the call with a variable in place of one argument.

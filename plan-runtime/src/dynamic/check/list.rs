@@ -1,84 +1,54 @@
 //! The list of a `for`.
 
 use super::Checker;
-use super::checked_value::{CheckedValue, ValueKind};
-use crate::dynamic::finding::{Code, Note};
+use super::guards::Guards;
+use super::operand::operand;
+use crate::dynamic::finding::Code;
 use crate::dynamic::schema::Types;
 use crate::plan::Template;
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 
-impl Checker<'_, '_> {
+impl<'a> Checker<'a, '_> {
     /// Checks the list of a `for`, which may be an object.
-    pub(super) fn list(&mut self, template: &Template, at: usize) {
+    pub(super) fn list(&mut self, template: &'a Template, at: usize) {
         let known = self.known;
-        let Template::Reference(reference) = template else {
-            return self.written_list(template, at);
+        let read = match template {
+            Template::Reference(reference) => Some(known.reference(reference)),
+            _ => None,
         };
-        let read = known.reference(reference);
-        let Some(found) = read.found().ok().filter(|_| !known.is_broken(at)) else {
-            return;
-        };
-        let types = found.ty.types();
-        let iterated = Types::LIST.or(Types::OBJECT);
-        let replaced = found.replaced.iter().filter(|it| it.lists == 0);
-        let kinds = replaced.fold(types, |all, it| all.or(Types::of(&it.value)));
-        let beside = kinds.without(Types::NULL).without(iterated);
-        let written = short(&reference.text());
-        if types.is_empty() || kinds.overlaps(iterated) {
-            if types == Types::ALL {
-                if !found.ty.is_trusted() && found.ty.beyond().is_none() {
-                    let message = format!("a `for` needs a list, but `{written}` may be anything");
-                    let note = known.unchecked(known.place(at), message);
-                    let note = note.help(read.stating());
-                    self.add(note);
+        if let Some(operand) = operand(template, at, known) {
+            let code = match read {
+                Some(_) => Code::ListOrElement,
+                None => Code::WrongType,
+            };
+            let what = "a `for` iterates over a list or an object";
+            let takes = Types::LIST.or(Types::OBJECT);
+            let expected = (what, takes, code);
+            let guards = Guards::default();
+            return self.expect(expected, &operand, at, &guards, |_, is_absent| match read {
+                Some(read) if is_absent => Some(read.instead_of_list()),
+                Some(read) => read.list_around(),
+                None => {
+                    let written = match template {
+                        Template::Null => "…".to_owned(),
+                        _ => Cut(template, SHORT).to_string(),
+                    };
+                    Some(format!("refer to a list, or write one: `[{written}]`"))
                 }
-                return;
-            }
-            if !beside.is_empty() && found.mixed.is_none() {
-                let kinds = beside.words();
-                let message = format!(
-                    "a `for` iterates over a list or an object, but `{written}` may be {kinds}"
-                );
-                let note = Note::error(Code::WrongType, known.place(at), message);
-                return self.add(note);
-            }
-            let Some(absent) = found.absent else { return };
-            let message =
-                format!("a `for` needs a list, but `{written}` may have no value: {absent}");
-            let note = Note::error(Code::MaybeAbsent, known.place(at), message);
-            let note = note.help(read.instead_of_list());
-            return self.add(note);
+            });
         }
-        let words = found.ty.words();
-        let message =
-            format!("a `for` iterates over a list or an object, but `{written}` is {words}");
-        let note = Note::error(Code::ListOrElement, known.place(at), message);
-        let help = read.list_around();
-        self.add(note.help(help));
-    }
-
-    /// Checks the list of a `for` that is no reference.
-    fn written_list(&mut self, template: &Template, at: usize) {
-        let value = CheckedValue::Template(template, at, self.known);
-        let kind = value.kind();
-        if matches!(kind, ValueKind::Unknown)
-            || kind.types().overlaps(Types::LIST.or(Types::OBJECT))
+        // A reference that never has a value has no kind.
+        if let Some(read) = read.filter(|_| !known.is_broken(at))
+            && let Ok(found) = read.found()
+            && found.ty.types().is_empty()
+            && let Some(absent) = found.absent
         {
-            return;
+            let written = short(&read.reference.text());
+            let message = format!(
+                "a `for` iterates over a list or an object, but `{written}` has no value: {absent}"
+            );
+            self.report(Code::MaybeAbsent, at, message, read.instead_of_list());
         }
-        let message = format!(
-            "a `for` iterates over a list or an object, but the value is {}",
-            value.words()
-        );
-        let note = Note::error(Code::WrongType, self.known.place(at), message);
-        let help = match template {
-            Template::Null => "refer to a list, or write one: `[…]`".to_owned(),
-            _ => format!(
-                "refer to a list, or write one: `[{}]`",
-                Cut(template, SHORT)
-            ),
-        };
-        self.add(note.help(help));
     }
 }

@@ -57,6 +57,8 @@ pub(super) struct BlockInput<'a> {
     pub(super) whose: String,
     /// The untyped input of the whole plan that the block passes on.
     pub(super) untyped: Option<usize>,
+    /// The input is the whole output of an outer step with the same name, which references call a step.
+    is_step: bool,
 }
 
 /// The plan with the types of all its steps.
@@ -166,13 +168,34 @@ impl<'a> Outputs<'a, '_> {
                 _ if last.is_some() => (variable(name), None),
                 _ => (format!("the input `{}`", short(name)), None),
             };
+            let is_step = match template {
+                Template::Reference(it) => {
+                    it.is_whole()
+                        && self.plan.name_of(it.source) == Some(name)
+                        && self.is_step(it.source)
+                }
+                _ => false,
+            };
             BlockInput {
+                is_step,
                 given: last.unwrap_or_else(|| self.of_template(template)),
                 whose,
                 untyped,
             }
         });
         reads.collect()
+    }
+
+    /// Returns `true` for a step of the plan, or of an enclosing plan by the same name.
+    pub(super) fn is_step(&self, source: Source) -> bool {
+        match source {
+            Source::Step(_) => true,
+            Source::Input(index) => {
+                let read = self.block.and_then(|reads| reads.get(index));
+                read.is_some_and(|read| read.is_step)
+            }
+            Source::Local(_) => false,
+        }
     }
 
     /// Returns the values that a round reads.
@@ -258,7 +281,9 @@ impl<'a> Outputs<'a, '_> {
             && let Some(step) = self.plan.steps.get(index)
         {
             match self.reader {
-                Role::Undo(undone) if undone == index => return self.of_call(&step.body),
+                Role::Undo(undone) if undone == index => {
+                    return self.of_body(&step.body, &Policy::DEFAULT, false);
+                }
                 _ if self.is_caught(source) => return self.of_source(source).caught(self.work),
                 _ => {}
             }
@@ -273,23 +298,6 @@ impl<'a> Outputs<'a, '_> {
             Source::Input(_) | Source::Local(_) => None,
         };
         self.reader == Role::Always && step.is_some_and(|it| it.policy.catch != Catch::Whole)
-    }
-
-    /// Returns the value of a body if its call succeeds.
-    fn of_call(&self, body: &'a Body) -> Given<'a> {
-        match body {
-            Body::If(branches) => {
-                let mut all = Given::typed(Type::none());
-                for branch in branches {
-                    let mut of_body = |it: Outputs<'a, '_>| it.of_call(&branch.body);
-                    let given = self.within(&branch.conditions, &mut of_body);
-                    all.ty = all.ty.or(given.ty);
-                    all.replaced.extend(given.replaced);
-                }
-                all
-            }
-            body => self.of_body(body, &Policy::DEFAULT),
-        }
     }
 
     /// Returns the value of a source for a step without a role.
@@ -319,7 +327,7 @@ impl<'a> Outputs<'a, '_> {
 
     fn of_step(&self, index: usize, step: &'a Step) -> Given<'a> {
         let policy = &step.policy;
-        let mut given = self.of_body(&step.body, policy);
+        let mut given = self.of_body(&step.body, policy, true);
         let id = (self.rules.step)(index, &step.id);
         if policy.catch == Catch::Whole {
             return given.caught(self.work);
@@ -368,8 +376,8 @@ impl<'a> Outputs<'a, '_> {
         }
     }
 
-    /// Returns the value of a body under this policy.
-    fn of_body(&self, body: &'a Body, policy: &Policy) -> Given<'a> {
+    /// Returns the value of a body under this policy. An undone step was not skipped.
+    fn of_body(&self, body: &'a Body, policy: &Policy, may_skip: bool) -> Given<'a> {
         match body {
             Body::Action(action) => match (&action.tool, &action.args) {
                 (Some(tool), _) => {
@@ -394,24 +402,25 @@ impl<'a> Outputs<'a, '_> {
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {
-                    let mut of_body = |it: Outputs<'a, '_>| it.of_body(&branch.body, policy);
+                    let mut of_body =
+                        |it: Outputs<'a, '_>| it.of_body(&branch.body, policy, may_skip);
                     let given = self.within(&branch.conditions, &mut of_body);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
                     all.replaced.extend(given.replaced);
                 }
                 let last = branches.last();
-                if !last.is_some_and(|branch| branch.conditions.is_empty()) {
+                if may_skip && !last.is_some_and(|branch| branch.conditions.is_empty()) {
                     all.nullable(String::new());
                 }
                 all
             }
             Body::For(each) => {
                 let mut element = if self.may_bind() {
-                    let local = self.element(each, None);
-                    self.with(&local).of_body(&each.body, policy)
+                    let local = self.element(each);
+                    self.with(&local).of_body(&each.body, policy, true)
                 } else {
-                    self.of_body(&each.body, policy)
+                    self.of_body(&each.body, policy, true)
                 };
                 // A list that fails ends the step.
                 if !matches!(each.body, Body::For(_)) {

@@ -9,7 +9,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Segment, Selector, is_word};
-use crate::resolve::describe::{counted, short};
+use crate::resolve::describe::short;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -127,19 +127,10 @@ impl Passed<'_> {
                     short(name)
                 ),
             ),
-            Reason::NoSingleForm => (
+            Reason::NoSingleForm | Reason::Longer { .. } => (
                 format!(
-                    "{subject} accepts several forms, and no single form accepts every value of {part}"
-                ),
-                format!(
-                    "give {subject} one form in the schema of `{}`",
-                    short(self.call.tool)
-                ),
-            ),
-            Reason::Longer { most, .. } => (
-                format!(
-                    "{subject} has at most {}, but no schema states the length of {part}",
-                    counted(*most, "element")
+                    "the value of `{written}` may not fit {subject}: {}",
+                    why(mismatch, &subject)
                 ),
                 read.stating(),
             ),
@@ -215,17 +206,6 @@ impl Passed<'_> {
                     format!("{subject} must be {wanted}, but `{written}` may be {may_be}");
                 note(Code::WrongType, message).help(narrowed())
             }
-            (
-                "[..]",
-                Reason::Kind {
-                    given: Types::NULL, ..
-                },
-            ) => {
-                let message = format!(
-                    "{subject} must be {wanted}, but an element of `{written}` may be null"
-                );
-                note(Code::MaybeAbsent, message).help(narrowed())
-            }
             ("" | "[..]", Reason::Kind { always: true, .. }) if is != wanted => {
                 let (code, help) = self.way_out();
                 note(
@@ -240,20 +220,6 @@ impl Passed<'_> {
 
     fn misfit_of_part(&self, mismatch: &Mismatch, subject: &str) -> Note {
         let written = short(&self.read.reference.text());
-        let note = |code, message: String| Note::error(code, self.place(), message);
-        if let (
-            "",
-            Reason::Bound {
-                value,
-                bound,
-                always,
-            },
-        ) = (&*mismatch.place, &mismatch.reason)
-        {
-            let is = if *always { "is" } else { "may be" };
-            let message = format!("{subject} {bound}, but `{written}` {is} {value}");
-            return note(Code::NotAllowed, message);
-        }
         let why = why(mismatch, subject);
         let (code, help) = match (&mismatch.reason, self.way_out()) {
             (Reason::Bound { .. }, _) => (Code::NotAllowed, None),
@@ -267,7 +233,8 @@ impl Passed<'_> {
             (_, way_out) => way_out,
         };
         let message = format!("the value of `{written}` does not fit {subject}: {why}");
-        note(code, message).help(self.narrowed(mismatch).or(help))
+        let note = Note::error(code, self.place(), message);
+        note.help(self.narrowed(mismatch).or(help))
     }
 
     /// Returns the code and the help for a reference to a value of another type.

@@ -7,7 +7,6 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::outside;
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::{Comparison, Question, Source, Template, Test, outcome_of};
-use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 use serde_json::Value;
 
@@ -37,45 +36,24 @@ impl<'a> Checker<'a, '_> {
         let Some(operand) = operand(template, at, self.known) else {
             return;
         };
-        if operand.is_unstated() {
-            let what = "a condition is `true` or `false`";
-            return self.unstated(what, Types::BOOL, &operand);
-        }
-        let text = Cut(template, SHORT);
-        if !operand.types.overlaps(Types::BOOL) {
-            let message = format!(
-                "a condition is `true` or `false`, but `{text}` is {}",
-                operand.words
-            );
-            let shown = &operand.shown;
-            let help = match template {
+        let expected = (
+            "a condition is `true` or `false`",
+            Types::BOOL,
+            Code::WrongType,
+        );
+        let shown = &operand.shown;
+        self.expect(expected, &operand, at, guards, |_, is_absent| {
+            Some(match template {
+                _ if is_absent => format!(
+                    r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false if the value is missing"#
+                ),
                 Template::Text(_) | Template::String(_) => {
                     r#"a condition is a reference, or a test such as `{"compare": […, ">", …]}`"#
                         .to_owned()
                 }
-                _ => {
-                    format!(r#"compare the value: `{{"compare": [{shown}, "==", …]}}`"#)
-                }
-            };
-            self.report(Code::WrongType, at, message, help);
-        } else if let Some(kinds) = operand.beside(Types::BOOL) {
-            let message = format!("a condition is `true` or `false`, but `{text}` may be {kinds}");
-            let help = format!(
-                r#"compare the value with `true`: `{{"compare": [{}, "==", true]}}`"#,
-                operand.shown
-            );
-            self.report(Code::WrongType, at, message, help);
-        } else if let Some(why) = operand.absent(guards) {
-            let message =
-                format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
-            let shown = &operand.shown;
-            let help = format!(
-                r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false if the value is missing"#
-            );
-            self.report(Code::MaybeAbsent, at, message, help);
-        } else {
-            self.presence(&operand, guards);
-        }
+                _ => format!(r#"compare the value: `{{"compare": [{shown}, "==", …]}}`"#),
+            })
+        });
     }
 
     /// Checks the tests in a template that is not a condition.
@@ -306,33 +284,50 @@ impl<'a> Checker<'a, '_> {
         at: usize,
         guards: &Guards<'a>,
     ) {
-        if !asked.types.overlaps(takes) {
-            let message = format!(
-                "`{name}` needs {expected}, but the value is {}",
-                asked.words
-            );
-            self.report(Code::WrongType, at, message, help);
-        } else if asked.is_unstated() {
-            let what = format!("`{name}` needs {expected}");
-            self.unstated(&what, Types::ALL, asked);
-        } else if let Some(kinds) = asked.beside(takes) {
-            let message = format!("`{name}` needs {expected}, but the value may be {kinds}");
-            self.report(Code::WrongType, at, message, help);
-        } else if let Some(why) = asked.absent(guards) {
-            let message = format!("`{name}` needs {expected}, but the value may be missing: {why}");
+        let what = format!("`{name}` needs {expected}");
+        let expected = (&*what, takes, Code::WrongType);
+        self.expect(expected, asked, at, guards, |it, is_absent| {
             let shown = &asked.shown;
-            let help = if asked.place == self.known.place(at) {
+            if !is_absent {
+                Some(help.to_owned())
+            } else if asked.place == it.known.place(at) {
                 let pattern = Value::from(name);
-                format!(
+                Some(format!(
                     r#"first test if the value is present: `"all": [{{"is_some": {shown}}}, {{"pattern": {pattern}, "value": {shown}}}]`"#
-                )
+                ))
             } else {
                 let is_condition = name != Question::Len.name();
-                self.ask_first(shown, is_condition.then_some(at))
-            };
-            self.report(Code::MaybeAbsent, at, message, help);
+                Some(it.ask_first(shown, is_condition.then_some(at)))
+            }
+        });
+    }
+
+    /// Expects a present value of these kinds. `help` has `true` for a value that may be absent.
+    pub(super) fn expect(
+        &mut self,
+        (what, takes, code): (&str, Types, Code),
+        operand: &Operand<'a>,
+        at: usize,
+        guards: &Guards<'a>,
+        help: impl FnOnce(&Self, bool) -> Option<String>,
+    ) {
+        let written = operand.found.as_ref().map(|(it, _)| it.text());
+        let written = written.map_or("the value".into(), |it| format!("`{}`", short(&it)));
+        let but = |is: &str| format!("{what}, but {written} {is}");
+        if !operand.types.overlaps(takes) {
+            let is = but(&format!("is {}", operand.words));
+            self.report(code, at, is, help(self, false));
+        } else if operand.is_unstated() {
+            let takes = Some(takes).filter(|it| *it == Types::BOOL);
+            self.unstated(what, takes.unwrap_or(Types::ALL), operand);
+        } else if let Some(kinds) = operand.beside(takes) {
+            let may_be = but(&format!("may be {kinds}"));
+            self.report(Code::WrongType, at, may_be, help(self, false));
+        } else if let Some(why) = operand.absent(guards) {
+            let message = but(&format!("may have no value: {why}"));
+            self.report(Code::MaybeAbsent, at, message, help(self, true));
         } else {
-            self.presence(asked, guards);
+            self.presence(operand, guards);
         }
     }
 

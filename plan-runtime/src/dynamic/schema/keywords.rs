@@ -59,12 +59,7 @@ impl<'a> Schema<'a> {
             match found {
                 Some(Some(at)) if at.is_object() || at.is_boolean() => targets.push(self.sub(at)),
                 None => {}
-                Some(_) => {
-                    let target = target
-                        .as_str()
-                        .map_or_else(|| target.to_string(), str::to_owned);
-                    return Err(TooMuchWork::Target(target.into()));
-                }
+                Some(_) => return Err(TooMuchWork),
             }
         }
         Ok(targets)
@@ -95,7 +90,7 @@ impl<'a> Schema<'a> {
             return Ok(vec![Vec::new()]);
         }
         if opening.open.len() == MOST_NESTED {
-            return Err(TooMuchWork::Work);
+            return Err(TooMuchWork);
         }
         opening.spend(1)?;
         opening.open.push(this);
@@ -186,7 +181,7 @@ impl Opening {
         if self.opened <= MOST_OPENED {
             Ok(())
         } else {
-            Err(TooMuchWork::Work)
+            Err(TooMuchWork)
         }
     }
 
@@ -197,7 +192,7 @@ impl Opening {
         others: Vec<Vec<Schema<'a>>>,
     ) -> Result<Vec<Vec<Schema<'a>>>, TooMuchWork> {
         if forms.len() * others.len() > MOST_FORMS {
-            return Err(TooMuchWork::Work);
+            return Err(TooMuchWork);
         }
         let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
         if let [other] = &others[..] {

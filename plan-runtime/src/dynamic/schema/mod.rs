@@ -110,14 +110,9 @@ pub(super) enum Form<'a> {
     Beyond(TooMuchWork),
 }
 
-/// The reason why a type is unknown.
-#[derive(Clone, Debug)]
-pub(super) enum TooMuchWork {
-    /// The comparison is too much work.
-    Work,
-    /// A `$ref` leads nowhere.
-    Target(Rc<str>),
-}
+/// The comparison is too much work, or a `$ref` leads nowhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TooMuchWork;
 
 /// Opens the schemas of one type.
 #[derive(Default)]
@@ -311,7 +306,7 @@ impl<'a> Type<'a> {
         }
         (all.cost, all.lists) = (all.cost + 1, all.lists + 1);
         if all.lists > MOST_NESTED {
-            return Self::unknown(TooMuchWork::Work);
+            return Self::unknown(TooMuchWork);
         }
         all
     }
@@ -413,7 +408,7 @@ impl<'a> Type<'a> {
         self.cost += other.cost;
         self.lists = self.lists.max(other.lists);
         if self.forms.len() + other.forms.len() > MOST_FORMS {
-            self.forms = vec![Form::Beyond(TooMuchWork::Work)];
+            self.forms = vec![Form::Beyond(TooMuchWork)];
         } else {
             self.forms.append(&mut other.forms);
         }

@@ -85,15 +85,24 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
         return place.range();
     }
+    let read = reading_in(all, plan, step, Source::Step(needed));
+    read.unwrap_or_else(|| match plan.steps[step].role {
+        Role::Undo(undone) if undone == needed => spans.role.range(),
+        _ => spans.whole.range(),
+    })
+}
+
+/// Returns the position of the first template of a step that reads a source.
+pub(super) fn reading_in(
+    all: &Spans,
+    plan: &Plan,
+    step: usize,
+    source: Source,
+) -> Option<Range<usize>> {
     let mut templates = Vec::new();
     plan.steps[step].templates(&mut |_, template| templates.push(template));
-    let source = Source::Step(needed);
-    reading(all, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| {
-        match plan.steps[step].role {
-            Role::Undo(undone) if undone == needed => spans.role.range(),
-            _ => spans.whole.range(),
-        }
-    })
+    let at = all.steps.get(step)?.templates();
+    reading(all, templates.into_iter(), at, source)
 }
 
 /// Returns the position of the first template that reads a source. The templates start at this index.

@@ -1,12 +1,13 @@
 //! Steps that undo others, and steps that always run.
 
 use super::PlanReader;
-use super::cycle::{inside, path, reading};
+use super::cycle::{inside, path, reading, reading_in};
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
 use crate::plan::{Origin, RolePlace, Source, role_mistakes};
 use crate::print::short;
+use std::sync::Arc;
 
 /// Reports the errors about roles, including those of steps in blocks.
 pub(crate) fn check(reader: &mut PlanReader, plan: &Plan) {
@@ -20,24 +21,26 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
         check_in(spans, notes, &block.plan, &around, origin);
     });
     for mistake in role_mistakes(plan, origin) {
+        let mut add = |what: &str, place, step: Option<Arc<str>>| {
+            let message = format!("{what} {}", mistake.message);
+            let note = Note::error(Code::Role, place, message).help(&*mistake.help);
+            notes.push(match &step {
+                Some(step) => note.step(step),
+                None => note,
+            });
+        };
         let Some(index) = mistake.step else {
             let place = match (mistake.place, all.output) {
                 (RolePlace::Reads(source), Some(at)) => {
-                    let output = [&plan.output.value].into_iter();
-                    reading(all, output, at, source)
+                    reading(all, [&plan.output.value].into_iter(), at, source)
                 }
                 _ => None,
             };
-            let (what, step) = match around.strip_suffix('.') {
-                None => ("the output", None),
-                Some(step) => ("the value of the block", Some(step.into())),
-            };
-            let message = format!("{what} {}", mistake.message);
-            let mut note = Note::error(Code::Role, place.unwrap_or(0..0), message);
-            if let Some(step) = &step {
-                note = note.step(step);
+            let place = place.unwrap_or(0..0);
+            match around.strip_suffix('.') {
+                None => add("the output", place, None),
+                Some(step) => add("the value of the block", place, Some(step.into())),
             }
-            notes.push(note.help(mistake.help));
             continue;
         };
         let step = &plan.steps[index];
@@ -51,17 +54,14 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
                 after.map_or(spans.whole, |(_, place)| *place).range()
             }
             RolePlace::Reads(source) => {
-                let mut templates = Vec::new();
-                step.templates(&mut |_, template| templates.push(template));
-                let found = reading(all, templates.into_iter(), spans.templates(), source);
+                let found = reading_in(all, plan, index, source);
                 let is_after = |(after, _): &&(usize, _)| Source::Step(*after) == source;
                 let after = spans.after.iter().find(is_after);
                 let after = after.map(|(_, place)| place.range());
                 found.or(after).unwrap_or_else(|| spans.whole.range())
             }
         };
-        let message = format!("step `{}` {}", short(&step.id), mistake.message);
-        let note = Note::error(Code::Role, place, message).step(&path(around, &step.id));
-        notes.push(note.help(mistake.help));
+        let what = format!("step `{}`", short(&step.id));
+        add(&what, place, Some(path(around, &step.id)));
     }
 }

@@ -5,13 +5,12 @@ use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::names;
 use crate::dynamic::dialects::reading::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::invalid::Invalid;
+use crate::dynamic::invalid;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::step;
 use crate::plan::{Output, Step, Template};
 use crate::print::short;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::HashSet;
 
 const TOP: &[&str] = &[
     "steps",
@@ -59,10 +58,10 @@ fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
     match JsonNode::of(inner.text(), &inner) {
         Ok(node) if node.kind() == JsonType::Object => reader.template(node, None, 0),
         Ok(node) => listing::whole(reader, node),
-        Err(_) => {
+        Err(error) => {
             let help =
                 "write the arguments as an object, or as a string with the JSON of an object";
-            reader.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
+            reader.note(invalid::note(inner.text(), &inner, &error, Some(help)));
             let at = reader.place(node.place(), None);
             reader.broken(at)
         }
@@ -85,8 +84,7 @@ fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output 
     reader.here.spans.output = Some(reader.here.spans.templates.len());
     let at = reader.place(node.place(), None);
     let mut chosen = Vec::new();
-    // The repeated steps, each with the position of its last occurrence.
-    let mut seen = BTreeMap::new();
+    let mut seen = HashSet::new();
     for item in &items {
         let place = item.place();
         if !reader.count(1, place.clone()) {
@@ -96,28 +94,16 @@ fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output 
             continue;
         };
         if let Some(index) = names::known_step(reader, &text.value, place.clone()) {
-            match seen.entry(index) {
-                Entry::Vacant(new) => {
-                    new.insert(None);
-                    chosen.push(index);
-                    reader.place(place, None);
-                }
-                Entry::Occupied(mut again) => {
-                    again.insert(Some(place));
-                }
+            if seen.insert(index) {
+                chosen.push(index);
+                reader.place(place, None);
+            } else {
+                let message = format!("`{}` is listed twice", short(&text.value));
+                let twice = Note::warning(Code::DuplicateMember, place, message);
+                reader.note(twice.help("remove the second entry"));
             }
         }
     }
     reader.here.spans.templates.close(at);
-    for (index, place) in seen {
-        if let Some(place) = place {
-            let id = steps.get(index).map_or("", |step| &step.id);
-            let message = format!("`{}` is listed twice", short(id));
-            reader.note(
-                Note::warning(Code::DuplicateMember, place, message)
-                    .help("remove the second entry"),
-            );
-        }
-    }
     listing::outputs(steps, chosen)
 }
