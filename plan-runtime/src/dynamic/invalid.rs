@@ -34,7 +34,7 @@ pub(super) fn note(
         let message = format!("the {whole} is empty");
         let empty = Note::error(Code::InvalidJson, source.place(&text[..0]), message);
         return empty.help(general.map(str::to_owned));
-    } else if error.is_eof() || at.end == end && matches!(words, NUMBER | WORD) {
+    } else if error.is_eof() || at.end == end && words == NUMBER {
         (end..end, "the end is missing".to_owned(), Some(ends))
     } else if matches!(found, "}" | "]") && words != ESCAPE && before.ends_with(',') {
         let why = "expected a value after the comma".to_owned();

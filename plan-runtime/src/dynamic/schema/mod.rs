@@ -111,7 +111,7 @@ pub(super) enum Form<'a> {
 }
 
 /// The comparison is too much work, or a `$ref` leads nowhere.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TooMuchWork;
 
 /// Opens the schemas of one type.
