@@ -2,7 +2,7 @@
 
 use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
-use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
+use super::ids::{CallId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::parts::Owner;
 use super::rows::COLD_CALLS;
 use super::state::{Capacity, MachineState, Over, Reaction, Todo, Turn};
@@ -295,6 +295,22 @@ impl Machine {
         }
         places.reverse();
         Some(places)
+    }
+
+    /// Lets this number of calls start beyond the bounds of the run and of its lists.
+    pub fn loosen(&mut self, extra: u32) {
+        let state = &mut self.core.state;
+        let before = std::mem::replace(&mut state.extra, extra);
+        self.bound = self.bound.saturating_sub(before).saturating_add(extra);
+        for run in 0..state.runs.rows.len() as u32 {
+            state.line_up_run(RunId(run));
+        }
+        self.work_off();
+    }
+
+    /// Returns the number of calls that may start beyond the bounds.
+    pub fn extra(&self) -> u32 {
+        self.core.state.extra
     }
 
     /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.

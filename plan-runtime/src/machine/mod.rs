@@ -159,4 +159,4 @@ pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use state::{Capacity, Reaction};
 pub use tables::Tables;
-pub use view::{MachineView, Part};
+pub use view::{MachineView, Outlook, Part};

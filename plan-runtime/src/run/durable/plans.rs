@@ -3,9 +3,10 @@
 //! The description of a run contains the plan of the run itself. Its calls can run further plans. The run records each of these plans as plan JSON, once for equal
 //! plans, and compares the plan of a repeated call with its record.
 
-use super::Durable;
 use super::begin::had_secrets;
 use super::changes::{self, Shown};
+use super::record::read_values;
+use super::{Durable, INPUTS};
 use crate::Plan;
 use crate::journal::JournalError;
 use crate::plan::Graph;
@@ -89,6 +90,19 @@ impl Plans {
         }
         durable.note(key(prefix, version), number.to_string());
         Ok(())
+    }
+
+    /// Returns the arguments that a call had in a run of an older version, which recorded the inputs of the called plan.
+    pub(super) fn inputs_before(&mut self, durable: &Durable, prefix: &str) -> Option<Value> {
+        let inputs = durable.find(&format!("{prefix}{INPUTS}")).ok()??;
+        let inputs = read_values(&inputs.body).ok()?;
+        self.read(durable).ok()?;
+        let number = durable.find(&key(prefix, 0)).ok()??.body;
+        let document = self.documents.get(number.parse::<usize>().ok()?)?;
+        let plan: Value = serde_json::from_str(document).ok()?;
+        let names = plan.get("inputs")?.as_array()?.iter();
+        let names = names.filter_map(|input| Some(input.get("name")?.as_str()?.to_owned()));
+        Some(names.zip(inputs).collect())
     }
 
     /// Reads the recorded plans.
