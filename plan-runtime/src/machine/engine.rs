@@ -7,7 +7,7 @@ use super::parts::Owner;
 use super::rows::COLD_CALLS;
 use super::state::{Capacity, MachineState, Over, Reaction, Todo, Turn};
 use super::tables::Tables;
-use super::view::MachineView;
+use super::view::{MachineView, Part};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -295,6 +295,11 @@ impl Machine {
         }
         places.reverse();
         Some(places)
+    }
+
+    /// Notes that the next attempt or round after an attempt had begun before a crash. The next one begins even beyond the amounts of the step.
+    pub fn follow(&mut self, part: Part) {
+        self.core.state.follow(part);
     }
 
     /// Lets this number of calls start beyond the bounds of the run and of its lists.

@@ -2,7 +2,6 @@
 
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 use super::nodes::Amounts;
-use super::view::Part;
 
 /// An event in a run, which a driver passes to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +21,6 @@ pub enum Event {
     /// The driver did not make a call that the machine has started, so the call waits for its admission again. Only a driver that views a recorded run
     /// withdraws calls, and this driver never admits the call again.
     Withdrawn(CallId),
-    /// The records of the run contain the next attempt or round after this attempt. The next one begins even beyond the amounts of the step.
-    Followed(Part),
     /// A call has turned out to be a plan, and no longer counts as a call. The machine ignores the event if the body of the step is not
     /// [`NodeBody::Open`](super::NodeBody::Open).
     Opened(CallId),

@@ -28,7 +28,6 @@ impl Machine {
             Event::Admitted(call) | Event::Allowed(call) => self.allowed(call),
             Event::Deferred(call) => self.deferred(call),
             Event::Withdrawn(call) => self.core.state.withdrawn(call),
-            Event::Followed(part) => self.core.state.follow(part),
             Event::Opened(call) => self.opened(call),
             Event::Fired(timer) => self.fired(timer),
             Event::TimedOut(timer, error) => self.timed_out(timer, error),

@@ -53,7 +53,6 @@ use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, RecordedTime};
 use history::History;
 use plans::Plans;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::future::{pending, poll_fn, ready};
 use std::hash::Hasher;
@@ -71,9 +70,6 @@ pub(crate) const UNDONE: &str = "!undone";
 
 /// The end of the key of the arguments of a called plan, after the key of the attempt.
 pub(crate) const ARGUMENTS: &str = "?arguments";
-
-/// The end of the key of the inputs of a called plan in runs of older versions, after the prefix of the plan.
-pub(super) const INPUTS: &str = "!inputs";
 
 /// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step has such a record if two of its branches contain steps with
 /// equal names.
@@ -332,11 +328,6 @@ impl Durable {
     /// Compares the plan of a call with the plan that the call ran before a crash. If the records do not fit, the run ends.
     pub(in crate::run) fn enter(&self, prefix: &str, plan: (&Plan, &Graph), has_secrets: bool) {
         let _ = locked(&self.plans).enter(self, prefix, plan, has_secrets);
-    }
-
-    /// Returns the arguments of the call with this key in a run of an older version.
-    pub(in crate::run) fn inputs_before(&self, attempt: &str) -> Option<Value> {
-        locked(&self.plans).inputs_before(self, &format!("{attempt}."))
     }
 
     /// Holds back the calls that have not started, until the guard is dropped: the run is about to end.

@@ -348,7 +348,7 @@ pub(in super::super) fn follow(scene: &mut Scene<'_>, of: &Site) {
         durable.has_attempt(&format!("{round}@1"))
     };
     if durable.has_attempt(&next) || round.is_some_and(has_round) {
-        scene.machine.handle(Event::Followed(part));
+        scene.machine.follow(part);
     }
 }
 
