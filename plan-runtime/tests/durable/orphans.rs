@@ -380,7 +380,7 @@ fn a_called_plan_continues_with_inputs_from_an_older_version() {
 }
 
 plan! {
-    Pay(order: u64, #[shape(secret)] card: String) -> u64 {
+    Pay(order: u64, #[shape(secret)] _card: String) -> u64 {
         step charged = Act { n: order };
         #[after(charged)]
         step sent = Act { n: order };
@@ -402,7 +402,7 @@ impl Call<World> for PayBoth {
         let pay = |order| {
             Pay {
                 order,
-                card: format!("4111-{order}"),
+                _card: format!("4111-{order}"),
             }
             .run(world)
             .inside(&context)
