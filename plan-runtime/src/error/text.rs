@@ -103,6 +103,9 @@ impl fmt::Display for ErrorText<'_> {
                     JournalError::Misfit { .. } => {
                         "resume the run with a plan whose types match the recorded values, or start a new run with another ID"
                     }
+                    JournalError::Untaken { .. } => {
+                        "resume the run with its earlier plan and options"
+                    }
                     JournalError::Ended { .. } => {
                         "start the run with the plan and the options with which it ended, or start a new run with another ID"
                     }

@@ -43,6 +43,12 @@ pub enum JournalError {
         /// The error of its type.
         why: String,
     },
+    /// The resumed run does not reach a recorded call, so the run would lose the effect of the call. Usually, a policy of a step, the concurrency, a limit
+    /// or the code of an argument differs from the earlier process. The run resumes with the earlier settings.
+    Untaken {
+        /// The key of the record.
+        record: String,
+    },
     /// The run has ended, and a replay of its records does not reach this end. Usually, the plan or the options differ. Another reason is a failure
     /// before other steps had started. The run made no call.
     Ended {
@@ -65,7 +71,7 @@ pub enum JournalError {
 crate::print::visible_debug!(enum JournalError {
     Storage(_);
     ;
-    Owned { id, owner }, Lost { id }, Unknown { id }, Second { path }, Changed { plan, change }, Misfit { what, why },
+    Owned { id, owner }, Lost { id }, Unknown { id }, Second { path }, Changed { plan, change }, Misfit { what, why }, Untaken { record },
     Ended { id, failure }, Encrypted { id, why }
 });
 
@@ -104,6 +110,11 @@ impl fmt::Display for JournalError {
                 Line(what),
                 Cut(Line(why), MOST)
             ),
+            Self::Untaken { record } => write!(
+                f,
+                "the resumed run does not reach the recorded call `{}`, so its effect would be lost: a policy, the concurrency, a limit or Rust code has changed",
+                Cut(Line(record), MOST)
+            ),
             Self::Ended { id, failure } => {
                 let id = MessageName(id);
                 write!(
@@ -138,6 +149,7 @@ impl StdError for JournalError {
             | Self::Second { .. }
             | Self::Changed { .. }
             | Self::Misfit { .. }
+            | Self::Untaken { .. }
             | Self::Ended { .. }
             | Self::Encrypted { .. } => None,
         }

@@ -25,6 +25,7 @@ impl MachineState {
             ready: ReadySet::new(tables.len()),
             scopes: Table::default(),
             calling: 0,
+            extra: 0,
             capacity,
             freed: Vec::new(),
             released: Vec::new(),
@@ -189,13 +190,18 @@ impl Pending {
 }
 
 impl StepRun {
-    /// Returns `true` if an attempt or an element may start.
-    pub(super) fn may_go_on(&self) -> bool {
+    /// Returns `true` if an attempt or an element waits at most for a permit.
+    pub(super) fn is_in_line(&self) -> bool {
+        self.pending.next_job().is_some() && self.may_go_on(self.active)
+    }
+
+    /// Returns `true` if an attempt or an element may start, of this number of calls beyond the bounds.
+    pub(super) fn may_go_on(&self, extra: u32) -> bool {
         let may_start = !self.is.ended && self.failed.is_none() && !self.is.stopped;
         may_start
             && !self.is.deferred
             && self.questions.is_empty()
-            && self.active < self.amounts.at_once.max(1)
+            && self.active < self.amounts.at_once.max(1).saturating_add(extra)
     }
 }
 
@@ -203,7 +209,7 @@ impl MachineState {
     /// Queues the run of a step for the next permit, if an attempt or an element may start.
     pub(super) fn line_up_run(&mut self, run: RunId) {
         let it = &mut self.runs[run];
-        let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {
+        let Some(job) = it.pending.next_job().filter(|_| it.may_go_on(self.extra)) else {
             return;
         };
         if it.pending.lined_up.is_some_and(|lined_up| lined_up <= job) {
@@ -307,7 +313,7 @@ impl MachineState {
         let run = self.run_of(scope, place.step)?;
         let it = &self.runs[run];
         if is_step {
-            let may_start = it.may_go_on() && it.pending.next_job() == Some(place.job);
+            let may_start = it.may_go_on(self.extra) && it.pending.next_job() == Some(place.job);
             return may_start.then_some(LineEntry::First(First::Run(run)));
         }
         // The scope of an ended attempt may belong to another attempt by now.

@@ -186,7 +186,7 @@ impl Core {
         let job = tried.job;
         let may_retry = has_time
             && failures.is_transient()
-            && number < it.amounts.attempts
+            && (number < it.amounts.attempts || tried.is_followed)
             && !it.is.stopped
             && it.failed.is_none()
             && tables.bodies[body] != StepBody::Await
@@ -340,6 +340,7 @@ impl Core {
         let it = &self.state.runs[run];
         let tried = &it.attempts[attempt];
         let (element, is_kept) = (tried.element, tried.phase == AttemptPhase::Kept);
+        let is_followed = tried.is_followed;
         let round = it.place(element);
         let most = it.amounts.at_most;
         let is_stopping = it.is.stopped || self.state.scopes[it.scope].stops_work();
@@ -350,7 +351,7 @@ impl Core {
                 self.state.runs[run].outstanding -= 1;
                 return;
             }
-            (Ok(_), _) if round + 1 >= most => {
+            (Ok(_), _) if round + 1 >= most && !is_followed => {
                 let reason = Reason::TooManyRounds(most);
                 Failures::of(view.failure_at(it.slot, element, number, reason))
             }

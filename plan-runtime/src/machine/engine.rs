@@ -2,12 +2,12 @@
 
 use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
-use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
+use super::ids::{CallId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::parts::Owner;
 use super::rows::COLD_CALLS;
 use super::state::{Capacity, MachineState, Over, Reaction, Todo, Turn};
 use super::tables::Tables;
-use super::view::MachineView;
+use super::view::{MachineView, Part};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -295,6 +295,27 @@ impl Machine {
         }
         places.reverse();
         Some(places)
+    }
+
+    /// Notes that the next attempt or round after an attempt had begun before a crash. The next one begins even beyond the amounts of the step.
+    pub fn follow(&mut self, part: Part) {
+        self.core.state.follow(part);
+    }
+
+    /// Lets this number of calls start beyond the bounds of the run and of its lists.
+    pub fn loosen(&mut self, extra: u32) {
+        let state = &mut self.core.state;
+        let before = std::mem::replace(&mut state.extra, extra);
+        self.bound = self.bound.saturating_sub(before).saturating_add(extra);
+        for run in 0..state.runs.rows.len() as u32 {
+            state.line_up_run(RunId(run));
+        }
+        self.work_off();
+    }
+
+    /// Returns the number of calls that may start beyond the bounds.
+    pub fn extra(&self) -> u32 {
+        self.core.state.extra
     }
 
     /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.

@@ -127,6 +127,7 @@
 //! | `invariants.rs` | checks of the state in debug builds |
 //! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
 //! | `view.rs` | a view of a run: trails and results |
+//! | `outlook.rs` | the calls that a step may still start |
 
 mod arena;
 mod attempts;
@@ -141,6 +142,7 @@ mod ids;
 #[cfg(debug_assertions)]
 mod invariants;
 mod nodes;
+mod outlook;
 mod parts;
 mod ready;
 mod rows;
@@ -157,6 +159,7 @@ pub use event::{
 pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
+pub use outlook::Outlook;
 pub use state::{Capacity, Reaction};
 pub use tables::Tables;
 pub use view::{MachineView, Part};

@@ -408,6 +408,8 @@ pub(super) struct Attempt {
     /// The number of the job in the step, which determines the order of starts.
     pub(super) job: u32,
     pub(super) activity: Activity,
+    /// `true` if the next attempt or round had begun before a crash, so that it begins even beyond the amounts of the step.
+    pub(super) is_followed: bool,
     /// The failure of the previous attempt. `None` after this attempt has started.
     pub(super) failed: Option<Box<Failures>>,
     pub(super) phase: AttemptPhase,
@@ -453,6 +455,7 @@ impl Attempt {
             number,
             job,
             activity: Activity::Nothing,
+            is_followed: false,
             failed: None,
             phase: AttemptPhase::Runs,
             late: None,

@@ -151,7 +151,7 @@ impl Core {
         // Waits for values need no permit.
         while let Some(&(body, element)) = self.state.runs[run].pending.queue.front()
             && self.state.tables.bodies[body] == StepBody::Await
-            && self.state.runs[run].may_go_on()
+            && self.state.runs[run].may_go_on(self.state.extra)
         {
             self.state.runs[run].pending.queue.pop_front();
             self.enter(run, body, element, Turn::Now);

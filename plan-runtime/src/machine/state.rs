@@ -102,6 +102,8 @@ pub(super) struct MachineState {
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     /// The calls that run.
     pub(super) calling: u32,
+    /// The number of calls that may start beyond the bounds of the run and of its lists.
+    pub(super) extra: u32,
     /// The bounds of the run. `scopes`, `slots` and `elements` contain the remaining amounts.
     pub(super) capacity: Capacity,
     // The fast path for plain steps uses none of the following fields except `certain`.

@@ -57,6 +57,11 @@ impl Secrecy {
         search.plan(plan, given, None).map(Arc::new)
     }
 
+    /// Returns the secrets of this input.
+    pub(crate) fn input(&self, place: usize) -> &Secrets {
+        &self.inputs[place]
+    }
+
     /// Returns the secrets of the arguments of this action.
     pub(crate) fn arguments(&self, action: usize) -> &Secrets {
         &self.arguments[action]

@@ -1,13 +1,10 @@
 //! Records of plans and of their ends: their keys and their contents.
 
-use super::context::CallContext;
-use super::durable::{self, BEGUN, Busy, Durable, INPUTS, Recorded};
-use super::shared::SharedRun;
+use super::durable::{self, BEGUN, Busy, Durable, Recorded};
 use super::timer::TimerFuture;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::plan::{Block, Body};
-use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -42,40 +39,6 @@ pub(super) fn interrupt_body(
         _ => Value::Null,
     };
     durable::encode((now, now), Ok(&limit))
-}
-
-/// Returns the inputs of a plan that a step calls. In a run with a journal, inputs that code makes have a record.
-pub(super) fn inputs(
-    run: &SharedRun,
-    outer: &CallContext,
-    inputs: Vec<StoredValue>,
-) -> Vec<StoredValue> {
-    let is_computed = outer.called().is_some_and(|plan| plan.computes);
-    let Some(durable) = run.durable.as_ref().filter(|_| is_computed) else {
-        return inputs;
-    };
-    let key = outer.key_inside(None) + INPUTS;
-    let error = match durable.find(&key) {
-        // The run has ended.
-        Err(()) => return inputs,
-        Ok(Some(found)) => match durable::read_values(&found.body) {
-            Ok(known) if known.len() == inputs.len() => {
-                return known.into_iter().map(StoredValue::json).collect();
-            }
-            Ok(known) => format!("it has {} inputs", known.len()),
-            Err(error) => error.to_string(),
-        },
-        Ok(None) => {
-            // A value without JSON fails in the step that uses the value.
-            let values = inputs.iter().map(|input| input.as_json().cloned());
-            if let Ok(values) = values.collect() {
-                durable.note(key, Value::Array(values).to_string());
-            }
-            return inputs;
-        }
-    };
-    durable.fail(unusable(&key, error));
-    inputs
 }
 
 /// Returns the error of a record that cannot be read or written.

@@ -14,7 +14,7 @@ use crate::journal::{JournalError, Store};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    ADMITTED, BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS,
+    ADMITTED, ARGUMENTS, BEGUN, BRANCH, ENTERED, FAILED, GRACE, INTERRUPT, LATE, MADE_UP, PLANS,
     Released, Segment, UNDONE, read_records,
 };
 use crate::run::durable::{RUN, Undone};
@@ -361,8 +361,8 @@ impl RunRecords {
         let mut all = attempts.values().flatten();
         if !all.any(|(_, rest, _)| is_inside(rest)) {
             let mut ends = attempts.values().flatten();
-            // The inputs of a plan and the branch of a block are no end of the call.
-            if ends.all(|(_, rest, failed)| *failed || rest == INPUTS || rest == BRANCH) {
+            // The arguments of a plan and the branch of a block are no end of the call.
+            if ends.all(|(_, rest, failed)| *failed || rest == ARGUMENTS || rest == BRANCH) {
                 let gone = attempts.into_values().flatten();
                 self.gone.extend(gone.map(|(key, ..)| key));
             }

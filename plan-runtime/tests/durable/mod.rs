@@ -13,6 +13,7 @@ mod keys;
 mod kill;
 mod limits;
 mod order;
+mod orphans;
 mod outlived;
 pub(crate) mod random;
 pub(crate) mod rough;

@@ -2,6 +2,8 @@
 //!
 //! A call ends when the run can do nothing else. The running call with the least hash ends first, so that a crash changes nothing.
 
+mod settings;
+
 use super::rough::Rough;
 use super::support::Driven;
 use crate::journal::asking::Asking;

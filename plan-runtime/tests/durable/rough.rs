@@ -23,6 +23,8 @@ struct Inner {
 struct State {
     /// `true` if writes wait for a flush.
     is_slow: bool,
+    /// `true` if the journal says that it encrypts its runs.
+    is_keyed: bool,
     queue: VecDeque<Queued>,
     /// The keys that are durable.
     keys: BTreeSet<String>,
@@ -42,6 +44,8 @@ struct State {
     refused: usize,
     /// The numbers after which messages were read.
     reads: Vec<u64>,
+    /// The record that no process reads.
+    hidden: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
@@ -76,8 +80,31 @@ impl Rough {
         rough
     }
 
+    /// Creates a journal that accepts secrets.
+    pub(crate) fn keyed() -> Self {
+        let rough = Self::new();
+        rough.state().is_keyed = true;
+        rough
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap()
+    }
+
+    /// Writes a record, as an earlier version has written it.
+    pub(crate) fn write(&self, id: &str, key: &str, body: &str) {
+        let claimed = smol::block_on(self.0.memory.claim(id)).unwrap();
+        let written = self
+            .0
+            .memory
+            .append(&claimed.claim, key.to_owned(), body.to_owned());
+        smol::block_on(written).unwrap();
+        self.0.memory.release(&claimed.claim);
+    }
+
+    /// Hides a record, which an earlier version has not written.
+    pub(crate) fn hide(&self, key: &'static str) {
+        self.state().hidden = Some(key);
     }
 
     /// Sets the start of runs to this long ago.
@@ -212,6 +239,8 @@ impl Journal for Rough {
             self.operate()?;
             self.state().is_broken = false;
             let mut claimed = self.0.memory.claim(id).await?;
+            let is_keyed = self.state().is_keyed;
+            claimed.run = claimed.run.encrypted(is_keyed);
             let now = SystemTime::now();
             if claimed.run.info.is_some() {
                 claimed.run.began = match self.state().age {
@@ -227,8 +256,14 @@ impl Journal for Rough {
     fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
         Box::pin(async move {
             self.operate()?;
-            self.0.memory.look(id).await
+            let run = self.0.memory.look(id).await?;
+            let is_keyed = self.state().is_keyed;
+            Ok(run.map(|run| run.encrypted(is_keyed)))
         })
+    }
+
+    fn encrypts(&self) -> bool {
+        self.state().is_keyed
     }
 
     fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
@@ -243,6 +278,8 @@ impl Journal for Rough {
         Box::pin(async move {
             self.operate()?;
             let mut page = self.0.memory.read(id, after).await?;
+            let hidden = self.state().hidden;
+            page.retain(|record| Some(&*record.key) != hidden);
             page.truncate(usize::try_from(after % 3).unwrap() + 1);
             Ok(page)
         })

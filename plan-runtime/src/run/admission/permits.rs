@@ -11,6 +11,8 @@ pub(in crate::run) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
+    /// The number of permits to take back as soon as they are free.
+    owed: usize,
     waiting: BTreeMap<Rank, Arc<PermitPlace>>,
     /// The number of applicants so far.
     joined: u64,
@@ -44,6 +46,7 @@ impl Permits {
     pub(in crate::run) fn new(free: usize) -> Self {
         Self(Mutex::new(Line {
             free,
+            owed: 0,
             waiting: BTreeMap::new(),
             joined: 0,
         }))
@@ -120,10 +123,22 @@ impl Permits {
         }
     }
 
+    /// Takes back permits that were given in addition, as soon as they are free.
+    pub(in crate::run) fn take_back(&self, permits: usize) {
+        let mut line = locked(&self.0);
+        let free = line.free.min(permits);
+        line.free -= free;
+        line.owed += permits - free;
+    }
+
     fn hand_over(&self) -> Option<Waker> {
         let mut line = locked(&self.0);
+        if line.owed > 0 {
+            line.owed -= 1;
+            return None;
+        }
         let Some((_, place)) = line.waiting.pop_first() else {
-            line.free += 1;
+            line.free = line.free.saturating_add(1);
             return None;
         };
         match std::mem::replace(&mut *locked(&place.0), PermitTurn::Come) {

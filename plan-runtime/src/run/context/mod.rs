@@ -21,6 +21,7 @@ use super::signals::Signals;
 use crate::Plan;
 use crate::error::Elements;
 use crate::journal::spi::Claim;
+use crate::plan::Secrecy;
 use crate::print::MessageName;
 use crate::resolve::StoredValue;
 use crate::shape::Secrets;
@@ -99,8 +100,8 @@ pub(super) struct CallPlace {
     pub(super) began: Option<Duration>,
     /// The earliest deadline of the run, the step and the enclosing steps.
     pub(super) deadline: Option<Instant>,
-    /// Set for the call of a plan, whose own calls count instead of this call.
-    pub(super) called: Option<PlanCall>,
+    /// The secrets in the arguments of a called plan, whose own calls count instead of this call.
+    pub(super) called: Option<Secrets>,
     /// `true` if the call runs after the end of the work of its plan, or of an enclosing plan.
     pub(super) is_last: bool,
     /// The collector for the reports of the plans inside the call, if the run has a report.
@@ -108,14 +109,6 @@ pub(super) struct CallPlace {
     pub(super) state: CallState,
     /// The run's description of the call, if the run is on another machine.
     pub(super) elsewhere: Option<Elsewhere>,
-}
-
-/// The call of a plan.
-pub(super) struct PlanCall {
-    /// `true` if the run is durable, and Rust code computes an argument.
-    pub(super) computes: bool,
-    /// The secrets in the arguments.
-    pub(super) secrets: Option<Secrets>,
 }
 
 /// The description of a call from a run on another machine.
@@ -338,17 +331,33 @@ impl CallContext {
 
     /// Returns the name of a plan that the tool runs inside the call. A tool may run plans in any order, and in another order when the call is
     /// repeated. So the names of the plans and their inputs identify the plans, and the order distinguishes only plans with equal names and inputs.
-    pub(super) fn beside(&self, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
+    ///
+    /// Other services see the keys that contain the name, so the name does not depend on secret inputs.
+    pub(super) fn beside(
+        &self,
+        plan: &Plan,
+        inputs: &[StoredValue],
+        secrecy: Option<&Secrecy>,
+    ) -> Arc<str> {
+        let named =
+            |hash: &StableHasher| format!("#{}-{:016x}", Segment(&plan.name), hash.finish());
         let mut hasher = StableHasher::new();
-        for input in inputs {
+        // In a run of an older version, no input of a plan with secrets is a part of the name.
+        let nameless = named(&hasher);
+        let durable = self.run().and_then(|run| run.durable.as_ref());
+        let is_older = secrecy.is_some() && durable.is_some_and(|it| it.has_plan(&nameless));
+        for (place, input) in inputs.iter().enumerate().filter(|_| !is_older) {
             // A value without JSON fails in the step that reads the value.
-            if let Ok(json) = input.as_json() {
-                hasher.json(json);
+            match (input.as_json(), secrecy) {
+                (Ok(json), None) => hasher.json(json),
+                (Ok(json), Some(secrecy)) => {
+                    hasher.json(&secrecy.input(place).mask(json.clone()));
+                }
+                (Err(_), _) => {}
             }
             hasher.text(",");
         }
-        let name = Segment(&plan.name);
-        let name = format!("#{name}-{:016x}", hasher.finish());
+        let name = named(&hasher);
         let Some(place) = &self.0 else {
             return name.into();
         };
@@ -369,8 +378,8 @@ impl CallContext {
         format!("{key}@{}", place.attempt)
     }
 
-    /// Returns the called plan, if the call is one of a plan.
-    pub(super) fn called(&self) -> Option<&PlanCall> {
+    /// Returns the secrets in the arguments, if the call is one of a plan.
+    pub(super) fn called(&self) -> Option<&Secrets> {
         self.0.as_ref()?.called.as_ref()
     }
 

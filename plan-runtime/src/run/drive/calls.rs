@@ -8,6 +8,7 @@ use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
 use super::super::storing::{CalledAgain, in_span, once};
 use super::super::watch::Span;
 use super::admission::{Admission, Admitting, Way};
+use super::answers::Answering;
 use super::failures::not_started;
 use super::recording::Records;
 use super::scene::{Host, Scene, Starting};
@@ -18,7 +19,8 @@ use super::values::Values;
 use crate::error::{Cause, Error};
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
 use crate::plan::{Body, CalledTools, Keep};
-use crate::resolve::Meter;
+use crate::resolve::{Meter, bytes_of};
+use serde_json::Value;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::pending;
@@ -183,10 +185,17 @@ impl<'x> Calls<'x> {
     /// Makes a call. Its arguments are resolved now.
     fn make_call(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) {
         let (scope, step) = (it.of.scope, it.of.step);
+        let decided = self.decide_arguments(it);
+        let is_undecided = std::mem::take(&mut self.scene.is_undecided);
+        let decided = match decided.transpose() {
+            Ok(decided) => decided,
+            Err(_) if is_undecided => None,
+            Err(error) => return self.ended_at_once(it.of, Err(error)),
+        };
         let is_last = it.of.attempt() >= self.scene.values.policy(&it.of).attempts;
         let admission = self.admission.as_ref();
         let question = admission.and_then(|admission| admission.question(&it.of));
-        let shown = question.map(|it| &it.arguments);
+        let shown = question.map(|it| &it.arguments).or(decided.as_ref());
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
         let is_changed = question.is_some_and(|it| it.is_changed);
         // An attempt after the first does not count as a call.
@@ -220,7 +229,7 @@ impl<'x> Calls<'x> {
             span: Some(&span),
         };
         let is_viewed = durable.is_some_and(|durable| durable.is_viewed());
-        let (started, bytes) = if is_viewed && it.is_computed() {
+        let (started, bytes) = if is_undecided || is_viewed && it.is_computed() {
             (Ok(Started::Running(once(pending()))), 0)
         } else {
             it.request(&mut self.scene, way, host)
@@ -231,7 +240,17 @@ impl<'x> Calls<'x> {
             self.scene
                 .tell(|watch| watch.arguments(&it.of, it.number, arguments));
         }
+        let bytes = bytes.saturating_add(decided.as_ref().map_or(0, bytes_of));
         self.started(it.of, started, (bytes, span));
+    }
+
+    /// Returns the arguments of a called plan if Rust code makes them. In a run with a journal, they are a decision: the plan continues with them after a
+    /// crash.
+    fn decide_arguments(&mut self, it: &Starting<'x>) -> Option<Result<Value, StepError>> {
+        let view = self.scene.machine.view();
+        let decides = self.records.is_some() && it.action.args.has_code();
+        view.may_open(it.of.call).filter(|_| decides)?;
+        Some(Answering(&mut self.scene).arguments(&it.of, &it.action.args))
     }
 
     /// Tells the watch which calls have begun.
@@ -365,11 +384,16 @@ impl<'x> Calls<'x> {
     }
 
     /// Handles a call that has ended without a future.
-    fn ended_at_once(&mut self, of: Site, result: StepResult) {
+    fn ended_at_once(&mut self, of: Site, mut result: StepResult) {
         if let Some(records) = &mut self.records
             && records.calls.ends_at_once(of.call)
         {
             self.tasks.count_call();
+            let is_call = self.scene.values.action(&of);
+            let is_call = is_call.is_some_and(|(action, _)| action.tool.is_some());
+            if is_call && !records.calls.is_live() {
+                result = result.map_err(StepError::of_repeated_call);
+            }
         }
         self.called(of, result);
     }

@@ -324,15 +324,21 @@ impl<'x> Driver<'x> {
 
     /// Returns `true` if the outermost plan continues by itself: the next record has its turn, or the run becomes live.
     #[cold]
-    fn goes_on(&self) -> bool {
+    fn goes_on(&mut self) -> bool {
         let sharing = self.calls.tasks.sharing.as_ref();
         if sharing.is_some_and(|sharing| sharing.applicant.has_come()) {
             return true;
         }
-        let scene = &self.calls.scene;
-        let durable = scene.run.durable.as_ref();
+        let scene = &mut self.calls.scene;
+        let durable = scene.run.durable.clone();
         let durable = durable.filter(|_| scene.around.is_none() && !self.calls.tasks.is_late());
-        durable.is_some_and(|durable| durable.go_on())
+        let extra = scene.machine.extra();
+        let goes_on = durable.is_some_and(|it| it.go_on(|untaken| scene.reach(untaken)));
+        // Only recorded calls start beyond the bounds, and the calls before them.
+        if scene.machine.extra() == extra {
+            scene.loosen(0);
+        }
+        goes_on
     }
 }
 

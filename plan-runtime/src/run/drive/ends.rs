@@ -294,8 +294,11 @@ impl Calls<'_> {
         let time = match pause {
             Pause::Backoff => {
                 let wait = self.wait_between(&of, &policy);
+                let records = self.records.as_ref();
+                let has_begun = records.is_some_and(|it| it.times.has_begun(&self.scene, &of));
                 // The run does not wait for an attempt that would start after the time limit.
                 if let Some((deadline, until)) = self.deadline_of(&of)
+                    && !has_begun
                     && self.scene.clock.now().saturating_add(wait) >= until
                 {
                     self.drop_call(deadline);

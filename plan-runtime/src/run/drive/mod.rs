@@ -60,6 +60,7 @@ use crate::plan::{Converted, Executable, number};
 use crate::resolve::{ResolveError, StoredValue};
 use admission::{Admission, allowance, may_run};
 use failures::Errors;
+use recording::Keys;
 use scene::{Host, Scene};
 use scope_values::{ScopeValues, secrecy_of};
 use serde_json::Value;
@@ -112,7 +113,10 @@ impl<'x> Driver<'x> {
             }
         };
         match polled {
-            Ok(polled) => polled.map(|()| self.result()),
+            Ok(polled) => polled.map(|()| {
+                self.look_for_untaken();
+                self.result()
+            }),
             Err(panic) => {
                 self.calls.end_unbegun();
                 self.calls.scene.tell(|it| it.panicked());
@@ -120,6 +124,16 @@ impl<'x> Driver<'x> {
                 let error = scene.errors.panicked(scene.machine.view(), panic);
                 Poll::Ready(Err(error))
             }
+        }
+    }
+
+    /// Ends the run as stopped if the run would lose the effect of a recorded call. A plan inside a call may be dropped with its call.
+    fn look_for_untaken(&mut self) {
+        let scene = &mut self.calls.scene;
+        let is_dropped = scene.around.is_some() && scene.stops.reason().is_some();
+        if let Some(durable) = scene.run.durable.as_ref().filter(|_| !is_dropped) {
+            durable.look_for_untaken(&Keys(scene).prefix(ScopeId::ROOT));
+            scene.look_at_failure();
         }
     }
 
@@ -156,8 +170,13 @@ impl<'x> Driver<'x> {
         let result = view.result();
         let journal = scene.stops.journal.as_ref().map(|(error, _)| error);
         // The journal has not kept the rest of the run, or the replay did not reach the recorded end.
-        let lost = journal
-            .filter(|error| result.is_ok() || matches!(error.as_ref(), JournalError::Ended { .. }));
+        let lost = journal.filter(|error| {
+            result.is_ok()
+                || matches!(
+                    error.as_ref(),
+                    JournalError::Ended { .. } | JournalError::Untaken { .. }
+                )
+        });
         if let Some(error) = lost {
             let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
             return Err(RunError::new(self.plan(), cause, Vec::new()));
@@ -211,9 +230,8 @@ impl<'x> Driver<'x> {
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
         let converted = convert::tables(plan, &graph, find, admission.is_some());
         let converted = converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
-        // Other services see the keys that contain the name, so the name must not depend on secret inputs.
-        let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = around.as_ref().map(|outer| outer.beside(plan, known));
+        let beside = around.as_ref();
+        let beside = beside.map(|outer| outer.beside(plan, &inputs, secrecy.as_deref()));
         if let (Some(durable), Some(call)) = (&run.durable, &around) {
             let prefix = call.key_inside(beside.as_deref());
             durable.enter(&prefix, (plan, &graph), secrecy.is_some());

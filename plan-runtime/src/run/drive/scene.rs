@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::clock::Clock;
-use super::super::context::{Allowance, CallContext, CallPlace, CallState, Inside, PlanCall};
+use super::super::context::{Allowance, CallContext, CallPlace, CallState, Inside};
 use super::super::shared::SharedRun;
 use super::super::start::{MadeOutput, Request, Started};
 use super::super::watch::Watch;
@@ -15,7 +15,7 @@ use super::values::Values;
 use super::watching::Watching;
 use crate::error::{Elements, Interrupt};
 use crate::machine::{CallError, CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
-use crate::plan::{Action, Catch, Role, Step};
+use crate::plan::{Action, Catch, Role};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, ResolveError, Scope, StoredValue};
 use serde_json::Value;
@@ -353,10 +353,8 @@ impl Scene<'_> {
         let around = outer.as_ref().filter(|_| is_limited);
         let around = around.and_then(CallContext::deadline);
         let number = it.first_action(of.step) + at.action;
-        let called = at.is_plan.then(|| PlanCall {
-            computes: self.computes_inputs(step),
-            secrets: it.secrets(number).cloned(),
-        });
+        let secrets = || it.secrets(number).cloned().unwrap_or_default();
+        let called = at.is_plan.then(secrets);
         let keeps = self.watch.as_ref().map(|watch| watch.keeps);
         let keeps = keeps.filter(|keeps| keeps.report);
         let inside = keeps.map(|keeps| Inside::new(&self.allowance, keeps));
@@ -418,12 +416,6 @@ impl Scene<'_> {
     pub(super) fn beside_of(&self, scope: ScopeId) -> Option<&str> {
         let is_root = self.values.scope(scope).owner.is_none();
         self.beside.as_deref().filter(|_| is_root)
-    }
-
-    /// Returns `true` if the run has a journal, and Rust code computes an argument of a call of the step.
-    fn computes_inputs(&self, step: &Step) -> bool {
-        let has_code = |action: &&Action| action.args.has_code();
-        self.run.durable.is_some() && step.actions().iter().any(has_code)
     }
 
     /// Returns the location of a plain call in the run.

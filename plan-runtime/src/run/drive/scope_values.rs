@@ -150,8 +150,7 @@ pub(super) fn secrecy_of(
     around: Option<&CallContext>,
 ) -> Option<Arc<Secrecy>> {
     let call = around.and_then(CallContext::called);
-    let given = call.and_then(|plan| plan.secrets.as_ref());
-    match given.filter(|given| !given.is_empty()) {
+    match call.filter(|given| !given.is_empty()) {
         Some(given) => Secrecy::of(plan, given, &|_| None),
         None => graph.secrecy.clone(),
     }

@@ -7,15 +7,16 @@ use super::super::begin::hushed_inputs;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::deciding::Keeper;
+use super::super::durable::ARGUMENTS;
 use super::super::limits::bytes_of_scope;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::watch::Span;
-use super::super::{StepError, making, recorded};
+use super::super::{StepError, making};
 use super::admission::{late, may_run};
 use super::answers::Answering;
 use super::convert::ifs_around;
 use super::failures::not_started;
-use super::recording::{EndNotes, Keys};
+use super::recording::{EndNotes, Keys, follow};
 use super::scene::{Host, Scene, Starting};
 use super::scope_values::Opening;
 use super::scope_values::{At, Opener, ScopeValues, secrecy_of};
@@ -24,7 +25,7 @@ use super::values::Values;
 use crate::error::{Cause, Error, Interrupt, RunError};
 use crate::machine::{Command, Question, ScopeId};
 use crate::plan::{Body, Condition, Source, Template, number};
-use crate::resolve::{Handed, ResolveError, Scope, StoredValue, resolve};
+use crate::resolve::{Handed, ResolveError, Scope, StoredValue, resolve, resolve_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -58,7 +59,7 @@ impl<'x> Answering<'_, 'x> {
                 (run, allowance),
                 Some(&context),
             )?;
-            Ok((graph, secrecy, recorded::inputs(run, &context, inputs)))
+            Ok((graph, secrecy, inputs))
         });
         let (graph, secrecy, inputs) =
             begun.map_err(|cause| StepError::tool(Error::new(not_started(plan, cause))))?;
@@ -170,6 +171,7 @@ impl<'x> Answering<'_, 'x> {
         }
         if let Some(notes) = EndNotes::of(self.0) {
             notes.branch(of, block);
+            follow(self.0, of);
         }
         let it = self.0.values.scope(of.scope);
         let blocks = it.graph.blocks.as_ref();
@@ -324,6 +326,21 @@ impl Answering<'_, '_> {
             Ok(made)
         })?;
         Ok((made, bytes))
+    }
+
+    /// Makes the arguments of a called plan, which are a decision.
+    pub(super) fn arguments(&mut self, of: &Site, args: &Template) -> Result<Value, StepError> {
+        let key = Keys(self.0).of_attempt(of);
+        let durable = self.0.run.durable.as_ref();
+        if let Some(inputs) = durable.and_then(|it| it.inputs_before(&key)) {
+            return Ok(inputs);
+        }
+        let read = |scope: &Scope<'_>| {
+            let arguments = resolve_json(args, scope)?;
+            scope.check_arguments().map(|()| arguments)
+        };
+        let made = |it: &mut Self| Ok(it.evaluate(of, read)?.0);
+        self.decided(true, |_| key + ARGUMENTS, made)
     }
 
     /// Makes a decision, or returns its record. The run records only decisions of Rust code.

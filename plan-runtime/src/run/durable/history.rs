@@ -1,12 +1,16 @@
 //! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
-use super::{ADMITTED, BRANCH, Durable, FAILED, MADE_UP, UNDONE};
+use super::record::decode;
+use super::{ADMITTED, ARGUMENTS, BEGUN, BRANCH, Durable, FAILED, MADE_UP, UNDONE};
 use crate::error::Elements;
 use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
 use crate::plan::is_word;
-use std::collections::{BTreeMap, HashMap};
+use crate::run::hash::StableHasher;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::hash::Hasher;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A record that was found.
@@ -15,6 +19,8 @@ pub(in crate::run) struct Found {
     /// The number of the record.
     pub(in crate::run) number: u64,
     pub(in crate::run) body: String,
+    /// `true` if a part of the run waits for the turn of the record, or had its turn.
+    is_taken: bool,
 }
 
 /// Reads all records of a run, in the order of their numbers.
@@ -46,6 +52,10 @@ pub(crate) async fn read_records(
 pub(super) struct History {
     records: BTreeMap<Arc<str>, Found>,
     keys: HashMap<u64, Arc<str>>,
+    /// The names of plans inside calls with the hash of no input.
+    nameless: HashSet<String>,
+    /// The keys of the attempts with records that the run has reached.
+    reached: HashSet<String>,
     /// The bytes of the records that count toward the limit of the run.
     pub(super) bytes: usize,
 }
@@ -64,17 +74,71 @@ impl History {
         if !is_note(&key) {
             self.bytes += key.len() + body.len();
         }
+        let unhashed = format!("-{:016x}.", StableHasher::new().finish());
+        for (at, _) in key.match_indices(&unhashed) {
+            let name = &key[..at + unhashed.len() - 1];
+            let start = name.rfind('#').unwrap_or_default();
+            self.nameless.insert(name[start..].to_owned());
+        }
         let key: Arc<str> = key.into();
         self.keys.insert(number, Arc::clone(&key));
-        self.records.insert(key, Found { number, body });
+        let found = Found {
+            number,
+            body,
+            is_taken: false,
+        };
+        self.records.insert(key, found);
     }
 
     /// Returns the first key that is equal to or greater than `from`, in the order of bytes.
     pub(super) fn next_key(&self, from: &str) -> Option<&str> {
         let mut rest = self
             .records
-            .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded));
+            .range::<str, _>((Bound::Included(from), Bound::Unbounded));
         rest.next().map(|(key, _)| &**key)
+    }
+
+    /// Notes that a part of the run waits for the turn of a record.
+    pub(super) fn take(&mut self, number: u64) {
+        let key = self.keys.get(&number);
+        if let Some(found) = key.and_then(|key| self.records.get_mut(key)) {
+            found.is_taken = true;
+        }
+    }
+
+    /// Returns `true` if an attempt with this key has begun: the attempt, a part of the attempt, or the end of the wait before the attempt has a
+    /// record.
+    fn has_attempt(&self, key: &str) -> bool {
+        let arguments = format!("{key}{ARGUMENTS}");
+        let mut found = [key, &arguments]
+            .into_iter()
+            .filter_map(|from| self.next_key(from)?.strip_prefix(key));
+        found.any(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!', '?']))
+    }
+
+    /// Returns the keys of the recorded calls in the plan with this prefix that the run has not reached. At its end, the run would lose the effects of
+    /// these calls. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the tool.
+    ///
+    /// A retry of the run removes records by rules of its own, so a retried run reports no call.
+    pub(super) fn untaken(&self, prefix: &str) -> Vec<String> {
+        if self.records.contains_key(UNDONE) {
+            return Vec::new();
+        }
+        let from = (Bound::Included(prefix), Bound::Unbounded);
+        let all = self.records.range::<str, _>(from);
+        let all = all.take_while(|(key, _)| key.starts_with(prefix));
+        let untaken = all.filter(|(_, found)| !found.is_taken);
+        let untaken = untaken.filter_map(|(key, found)| {
+            let Some(end) = end_of_attempt(&key[prefix.len()..]) else {
+                let is_output = decode(&found.body).is_ok_and(|it| it.result.is_ok());
+                return is_output.then_some(&**key);
+            };
+            let (attempt, rest) = key.split_at(prefix.len() + end);
+            let has_begun = rest.starts_with('#') || [BEGUN, ADMITTED, ARGUMENTS].contains(&rest);
+            let is_known = self.reached.contains(attempt) || self.records.contains_key(attempt);
+            (has_begun && !is_known).then_some(attempt)
+        });
+        untaken.map(str::to_owned).collect()
     }
 
     /// Forgets a record that has had its turn. The record of an admitted call still proves that the call has begun.
@@ -84,6 +148,18 @@ impl History {
             self.records.remove(&key);
         }
     }
+}
+
+/// Returns the length of the key of the attempt in the key of a decision, a note, or a record inside the attempt. Returns `None` for the record of the
+/// attempt itself. The name of a step contains such marks only in quotes.
+fn end_of_attempt(key: &str) -> Option<usize> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    key.bytes().position(|byte| {
+        let was_escaped = is_escaped;
+        is_escaped = is_quoted && byte == b'\\' && !was_escaped;
+        is_quoted ^= byte == b'"' && !was_escaped;
+        !is_quoted && matches!(byte, b'#' | b'?' | b'!')
+    })
 }
 
 /// Returns `true` for the key of a note about the end of a part of a run. The name of a step contains a note only in quotes.
@@ -101,6 +177,39 @@ impl Durable {
             return Err(());
         }
         Ok(state.history.records.get(key).cloned())
+    }
+
+    /// Notes that the run has reached an attempt.
+    pub(in crate::run) fn reach(&self, attempt: &str) {
+        let history = &mut self.state().history;
+        if history.has_attempt(attempt) {
+            history.reached.insert(attempt.to_owned());
+        }
+    }
+
+    /// Returns `true` if an attempt with this key has begun in an earlier process, as far as the records show.
+    pub(in crate::run) fn has_attempt(&self, key: &str) -> bool {
+        self.state().history.has_attempt(key)
+    }
+
+    /// Returns `true` if an earlier process has run a plan with this name inside a call.
+    pub(in crate::run) fn has_plan(&self, name: &str) -> bool {
+        self.state().history.nameless.contains(name)
+    }
+
+    /// Returns `true` if a tool has run plans inside this attempt of its call in an earlier process.
+    pub(in crate::run) fn has_plans(&self, attempt: &str) -> bool {
+        let inside = format!("{attempt}#");
+        let next = self.next_key(&inside);
+        next.is_some_and(|next| next.starts_with(&inside))
+    }
+
+    /// Fails the run if the plan with this prefix has not reached a recorded call.
+    pub(in crate::run) fn look_for_untaken(&self, prefix: &str) {
+        let untaken = self.state().history.untaken(prefix).into_iter().next();
+        if let Some(record) = untaken.filter(|_| !self.has_ended()) {
+            self.fail(JournalError::Untaken { record });
+        }
     }
 
     /// Returns the first key of a record from this key on.

@@ -39,7 +39,7 @@ pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
 pub(crate) use plans::{ENTERED, PLANS};
 pub(crate) use record::{RUN, Undone, read_inputs};
-pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
+pub(super) use record::{Recorded, decode, encode, encode_call};
 
 use super::catch::locked;
 use super::hash::StableHasher;
@@ -68,8 +68,8 @@ use writes::{Notes, Root, Write};
 /// After the key of an undo step, the record contains the lasting path of the step that was undone.
 pub(crate) const UNDONE: &str = "!undone";
 
-/// The end of the key of the inputs of a called plan, after the key of the attempt.
-pub(crate) const INPUTS: &str = "!inputs";
+/// The end of the key of the arguments of a called plan, after the key of the attempt.
+pub(crate) const ARGUMENTS: &str = "?arguments";
 
 /// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step has such a record if two of its branches contain steps with
 /// equal names.
@@ -402,7 +402,10 @@ impl Durable {
 
     /// Gives the next record its turn, or makes the run live. Called when the run cannot continue without a record or a message. Returns `false` if
     /// both are impossible.
-    pub(super) fn go_on(&self) -> bool {
+    ///
+    /// Before the run becomes live, `reach` gets the recorded calls that the run has not reached. `reach` returns `true` if a call may start now, and the
+    /// key of a call that the run can no longer reach. Such a run stops, because it would lose the effect of the call.
+    pub(super) fn go_on(&self, reach: impl FnOnce(&[String]) -> Result<bool, String>) -> bool {
         let by_clock = self.clock.now();
         let mut state = self.state();
         if state.is_live && !state.turns.replays() && !state.after_replays.is_empty() {
@@ -433,6 +436,18 @@ impl Durable {
         }
         if self.has_ended() && !std::mem::replace(&mut state.is_exhausted, true) {
             return true;
+        }
+        let untaken = state.history.untaken("");
+        if !untaken.is_empty() && !self.has_ended() {
+            drop(state);
+            match reach(&untaken) {
+                Ok(true) => return true,
+                Ok(false) => state = self.state(),
+                Err(record) => {
+                    self.fail(JournalError::Untaken { record });
+                    return true;
+                }
+            }
         }
         if self.is_viewed() {
             return false;
@@ -476,12 +491,15 @@ impl Durable {
             found = self.next_key(&(begun + "\0"));
         }
         let rest = found.as_deref().and_then(|next| next.strip_prefix(key));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!']))
+        let has_part = |rest: &str| rest.is_empty() || rest.starts_with(['.', '#', '!']);
+        let arguments = format!("{key}{ARGUMENTS}");
+        rest.is_some_and(has_part) || self.next_key(&arguments) == Some(arguments)
     }
 
     /// Returns a future that completes when a record of an earlier process has its turn. The record was written at this
     /// time.
     pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> TimerFuture {
+        self.state().history.take(number);
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }
 

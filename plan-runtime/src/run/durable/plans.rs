@@ -6,9 +6,11 @@
 use super::Durable;
 use super::begin::had_secrets;
 use super::changes::{self, Shown};
+use super::record::read_values;
 use crate::Plan;
 use crate::journal::JournalError;
 use crate::plan::Graph;
+use crate::run::catch::locked;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -17,6 +19,9 @@ pub(crate) const PLANS: &str = "!plans.";
 
 /// The part of a key after the prefix of a called plan. The record contains the number of the plan's JSON.
 pub(crate) const ENTERED: &str = "!plan.";
+
+/// The end of the key of the inputs of a called plan in runs of older versions, after the prefix of the plan.
+const INPUTS: &str = "!inputs";
 
 /// The JSON of called plans, once for equal plans: `!plans.0`, `!plans.1` and so on.
 #[derive(Default)]
@@ -91,6 +96,19 @@ impl Plans {
         Ok(())
     }
 
+    /// Returns the arguments that a call had in a run of an older version, which recorded the inputs of the called plan.
+    fn inputs_before(&mut self, durable: &Durable, prefix: &str) -> Option<Value> {
+        let inputs = durable.find(&format!("{prefix}{INPUTS}")).ok()??;
+        let inputs = read_values(&inputs.body).ok()?;
+        self.read(durable).ok()?;
+        let number = durable.find(&key(prefix, 0)).ok()??.body;
+        let document = self.documents.get(number.parse::<usize>().ok()?)?;
+        let plan: Value = serde_json::from_str(document).ok()?;
+        let names = plan.get("inputs")?.as_array()?.iter();
+        let names = names.filter_map(|input| Some(input.get("name")?.as_str()?.to_owned()));
+        Some(names.zip(inputs).collect())
+    }
+
     /// Reads the recorded plans.
     fn read(&mut self, durable: &Durable) -> Result<(), ()> {
         while !self.is_read {
@@ -100,5 +118,12 @@ impl Plans {
             }
         }
         Ok(())
+    }
+}
+
+impl Durable {
+    /// Returns the arguments of the call with this key in a run of an older version.
+    pub(in crate::run) fn inputs_before(&self, attempt: &str) -> Option<Value> {
+        locked(&self.plans).inputs_before(self, &format!("{attempt}."))
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn read_inputs(text: &str) -> Result<Map<String, Value>, serde_json::
 }
 
 /// Reads the values of a called plan, in order.
-pub(in crate::run) fn read_values(text: &str) -> Result<Vec<Value>, serde_json::Error> {
+pub(super) fn read_values(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     let values: Vec<&RawValue> = serde_json::from_str(text)?;
     values.into_iter().map(read).collect()
 }

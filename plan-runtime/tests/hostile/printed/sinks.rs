@@ -287,6 +287,7 @@ fn write_errors(text: &str, written: &Written) {
             what: own(),
             why: own(),
         },
+        JournalError::Untaken { record: own() },
         JournalError::storage(own()),
     ] {
         written.add("error of a journal", &error);

@@ -18,6 +18,7 @@ use super::super::tasks::Tasks;
 use super::{EndNotes, Keys};
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
+use crate::plan::Body;
 use crate::resolve::{StoredValue, resolve};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -59,6 +60,11 @@ impl CallRecords {
             begun: Arc::default(),
             ending: HashSet::new(),
         }
+    }
+
+    /// Returns `false` during a replay, when a call without a record may have begun in an earlier process.
+    pub(in super::super) fn is_live(&self) -> bool {
+        self.durable.is_live()
     }
 
     /// Returns `true` if the record of a call that has ended is still to have its turn.
@@ -104,6 +110,8 @@ impl CallRecords {
             return Ok(false);
         }
         let key = Keys(scene).of_attempt(&it.of);
+        self.durable.reach(&key);
+        follow(scene, &it.of);
         let (number, recorded) = match recorded::found(&self.durable, &key) {
             Ok(Some(found)) => found,
             Ok(None) => return self.makes(scene, tasks, it, (key, is_computed)),
@@ -268,6 +276,11 @@ impl CallRecords {
             self.ending.remove(&of.call);
             return Some((result, ticket));
         };
+        // The tool does not run the recorded plans again, so nothing would undo them.
+        if result.is_err() && due.context.is_none() && self.durable.has_plans(&due.key) {
+            self.durable.fail(JournalError::Untaken { record: due.key });
+            return None;
+        }
         // An error that ends the run has no record, since the run would continue after a crash.
         let exceeds = |error: &StepError| error.exceeded().is_some();
         if result.as_ref().is_err_and(exceeds) {
@@ -313,6 +326,29 @@ impl CallRecords {
             self.ending.insert(of.call);
         }
         scene.machine.handle(Event::Certain(of.call));
+    }
+}
+
+/// Tells the machine if the next attempt or round after this attempt has begun in an earlier process. The next one begins again, even if the policy has
+/// changed since.
+pub(in super::super) fn follow(scene: &mut Scene<'_>, of: &Site) {
+    let Some(part) = of.part else {
+        return;
+    };
+    let is_loop = matches!(scene.values.body(of).0, Body::Loop(_));
+    let Some(durable) = &scene.run.durable else {
+        return;
+    };
+    let (keys, element) = (Keys(scene), scene.element(of));
+    let next = format!("{}@{}", keys.of_step(of, &element), of.attempt() + 1);
+    let round = element.split_last().filter(|_| is_loop);
+    let round = round.map(|(last, around)| [around, &[last + 1]].concat());
+    let has_round = |round: Vec<usize>| {
+        let round = keys.of_step(of, &round);
+        durable.has_attempt(&format!("{round}@1"))
+    };
+    if durable.has_attempt(&next) || round.is_some_and(has_round) {
+        scene.machine.follow(part);
     }
 }
 

@@ -5,10 +5,12 @@
 //! | `mod.rs` | the keys of records, notes for `retry_failed`, answers of gates, values from outside |
 //! | `calls.rs` | calls |
 //! | `times.rs` | waits before attempts and rounds, time limits, early ends of a run |
+//! | `untaken.rs` | recorded calls that a resumed run has not reached |
 
 mod calls;
 mod times;
-pub(super) use calls::CallRecords;
+mod untaken;
+pub(super) use calls::{CallRecords, follow};
 
 use super::super::answered::{self, RecordedAnswer};
 use super::super::context::Decision;

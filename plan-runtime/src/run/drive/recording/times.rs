@@ -122,6 +122,11 @@ impl TimeRecords {
         true
     }
 
+    /// Returns `true` if an attempt has begun in an earlier process, perhaps under another policy.
+    pub(in super::super) fn has_begun(&self, scene: &Scene<'_>, of: &Site) -> bool {
+        self.durable.has_attempt(&Keys(scene).of_attempt(of))
+    }
+
     /// Returns the wait before an attempt.
     pub(in super::super) fn wait_before_attempt(
         &self,
