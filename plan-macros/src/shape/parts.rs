@@ -1,13 +1,16 @@
 //! The types inside a type, for the search for secrets.
 
 use super::secret;
+use crate::docs::{is_among, names_of};
+use crate::parse::functions::each_of_serde;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 use syn::{
-    DeriveInput, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate, parse_quote,
+    DeriveInput, Expr, ExprLit, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate,
+    parse_quote,
 };
 
 /// Writes the implementations for a type. The parts of a generic type are the parameters in its JSON, and the types
@@ -24,26 +27,18 @@ pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     if super::input_fields(input).any(|field| secret::is_marked(&field.attrs)) {
         known.extend(quote!(#check::KnownType::Secret,));
     }
-    for attr in &input.attrs {
-        if attr.path().is_ident("serde") {
-            // serde's own derives report errors in the attribute.
-            let _ = attr.parse_nested_meta(|meta| {
-                let names = ["into", "from", "try_from"];
-                let is_other = names.iter().any(|name| meta.path.is_ident(name));
-                let value: Option<Lit> = match meta.value() {
-                    Ok(value) => Some(value.parse()?),
-                    Err(_) => None,
-                };
-                if let (true, Some(Lit::Str(text))) = (is_other, value)
-                    && let Ok(ty) = text.parse::<Type>()
-                    && let Some(inside) = secret::inside(&ty, &input.generics, check)
-                {
-                    known.extend(quote!(#check::KnownType::Asked(#inside),));
-                }
-                Ok(())
-            });
+    each_of_serde(&input.attrs, |path, value| {
+        if is_among(&names_of(path), "into from try_from")
+            && let Some(Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            })) = value
+            && let Ok(ty) = text.parse::<Type>()
+            && let Some(inside) = secret::inside(&ty, &input.generics, check)
+        {
+            known.extend(quote!(#check::KnownType::Asked(#inside),));
         }
-    }
+    });
     if known.is_empty() {
         known = quote!(#check::KnownType::Members(&[]));
     }
