@@ -7,6 +7,7 @@ use super::way::{Look, Way, WayState, path};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
 use crate::names::{Local, Source};
+use crate::syntax::tokens::{end_of, placed};
 use jsonptr::Pointer;
 use plan_graph::notation::{AbsenceData, Ended, ReferenceData, SegmentData, SourceData};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -317,7 +318,9 @@ impl Chain<'_, '_> {
         let ty = match root {
             Some(source) => {
                 self.builder.known.insert(self.ty, known.clone());
-                located(self.builder.type_of(source), at).into_token_stream()
+                let ty = self.builder.type_of(source);
+                let at = end_of(&ty).map_or(at, |end| at.resolved_at(end));
+                placed(ty, at)
             }
             None => quote_spanned!(at=> _),
         };
