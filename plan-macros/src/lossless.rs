@@ -287,11 +287,10 @@ fn are_new(name: &Name, aliases: &BTreeSet<Name>, names: &mut BTreeSet<String>) 
             .all(|alias| names.insert(alias.value.clone()))
 }
 
-/// Returns the type as serde reads it, and the errors in its serde attributes.
-pub(crate) fn container(
-    input: &DeriveInput,
-    derive: Derive,
-) -> (Option<Container<'_>>, Vec<syn::Error>) {
+/// A type as serde reads it, and the errors in its serde attributes.
+pub(crate) type Contained<'a> = (Option<Container<'a>>, Vec<syn::Error>);
+
+pub(crate) fn container(input: &DeriveInput, derive: Derive) -> Contained<'_> {
     let context = Ctxt::new();
     let private = Ident::new("__private", Span::call_site());
     let container = Container::from_ast(&context, input, derive, &private);

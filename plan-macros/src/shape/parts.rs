@@ -3,11 +3,11 @@
 use super::secret;
 use crate::docs::{is_among, names_of};
 use crate::parse::functions::each_of_serde;
+use crate::parse::owned::{each_type, last_segment};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
-use syn::visit::{self, Visit};
 use syn::{
     DeriveInput, Expr, ExprLit, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate,
     parse_quote,
@@ -101,53 +101,27 @@ fn implementations(
 
 /// Returns the types whose content depends on a parameter.
 fn parts(generics: &Generics, output: &Container<'_>) -> Vec<Type> {
-    let mut parts = Parts {
-        generics,
-        all: BTreeMap::new(),
-    };
-    for field in output.data.all_fields() {
-        if is_in_json(field) {
-            parts.visit_type(field.ty);
-        }
+    let mut parts = BTreeMap::new();
+    for field in output.data.all_fields().filter(|field| is_in_json(field)) {
+        each_type(field.ty, &mut |ty| {
+            let Type::Path(TypePath { qself, path, .. }) = ty else {
+                return true;
+            };
+            let depends = match (qself, path.segments.first()) {
+                (None, Some(first)) => generics.type_params().any(|it| it.ident == first.ident),
+                _ => secret::depends(&ty.to_token_stream(), generics),
+            };
+            if depends {
+                parts.insert(ty.to_token_stream().to_string(), ty.clone());
+            }
+            !depends && last_segment(ty).is_none_or(|last| last.ident != "PhantomData")
+        });
     }
-    parts.all.into_values().collect()
+    parts.into_values().collect()
 }
 
 fn is_in_json(field: &Field<'_>) -> bool {
     let attrs = &field.attrs;
     !(attrs.skip_serializing() && attrs.skip_deserializing()
         || secret::is_marked(&field.original.attrs))
-}
-
-struct Parts<'a> {
-    generics: &'a Generics,
-    all: BTreeMap<String, Type>,
-}
-
-impl Parts<'_> {
-    fn add(&mut self, ty: &TypePath) {
-        let text = ty.to_token_stream().to_string();
-        self.all.insert(text, Type::Path(ty.clone()));
-    }
-}
-
-impl<'ast> Visit<'ast> for Parts<'_> {
-    fn visit_type_path(&mut self, ty: &'ast TypePath) {
-        let first = ty.path.segments.first().map(|first| &first.ident);
-        let is_parameter = ty.qself.is_none()
-            && first.is_some_and(|first| self.generics.type_params().any(|it| it.ident == *first));
-        let is_of_parameter =
-            ty.qself.is_some() && secret::depends(&ty.to_token_stream(), self.generics);
-        if is_parameter || is_of_parameter {
-            return self.add(ty);
-        }
-        let is_phantom = ty
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "PhantomData");
-        if !is_phantom {
-            visit::visit_type_path(self, ty);
-        }
-    }
 }

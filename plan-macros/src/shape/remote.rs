@@ -36,7 +36,11 @@ pub(super) fn derive(
     mut report: Report,
 ) -> TokenStream {
     let shape = match &input.data {
-        Data::Struct(data) => Some((&data.fields, super::shape(input, krate, true, &mut report))),
+        Data::Struct(data) => {
+            let containers = super::containers(input);
+            let shape = super::shape(input, containers, krate, true, &mut report);
+            Some((&data.fields, shape))
+        }
         Data::Enum(data) => {
             refuse(&data.enum_token, &mut report);
             None
