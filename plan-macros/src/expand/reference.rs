@@ -103,7 +103,7 @@ fn start(
     }
     let key = local.and_then(|Local { frame, part }| {
         let place = &builder.frames.get(frame)?.place;
-        Some(TypeKey::Local(builder.item, place.to_string(), part))
+        Some(TypeKey::Local(place.to_string(), part))
     });
     let ty = builder.table.type_id(key.unwrap_or(TypeKey::Unknown));
     // Only a reference with an error has no source.
