@@ -1,6 +1,6 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
-use crate::docs::text_of;
+use crate::docs::{is_among, text_of};
 use crate::options::has_word;
 use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
@@ -18,7 +18,7 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
         Type::Path(_) => match owned::last_segment(ty) {
-            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(ty) => {
+            Some(last) if is_among(&last.ident, KNOWN) || is_full_result(ty) => {
                 let values =
                     owned::parameters(&last.ident).map_or(usize::MAX, |(values, _)| values);
                 let values = type_arguments(last).take(values);

@@ -2,6 +2,7 @@
 
 use super::table::{WordKind, about};
 use super::words;
+use crate::docs::is_among;
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
@@ -96,11 +97,7 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
         TokenTree::Literal(_) => true,
         TokenTree::Punct(_) => false,
     };
-    let binds = |before: &TokenTree| {
-        ["let", "mut", "ref"]
-            .iter()
-            .any(|word| is_word(before, word))
-    };
+    let binds = |before: &TokenTree| matches!(before, TokenTree::Ident(word) if is_among(word, "let mut ref"));
     if let Some(strict) = super::value::strict_equality(&trees) {
         return Some(strict);
     }

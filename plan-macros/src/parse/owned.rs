@@ -1,6 +1,7 @@
 //! The types that values can have: owned, and of a known size.
 
 use super::tidy;
+use crate::docs::is_among;
 use crate::report::Report;
 use crate::syntax::tokens::{drain, end_of};
 use proc_macro2::{Span, TokenStream};
@@ -10,11 +11,8 @@ use syn::visit::{self, Visit};
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
 
 /// Types that JSON can hold, if it can hold their parameters.
-pub(crate) const KNOWN: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "str", "String", "Value", "Option", "Vec", "VecDeque", "Box",
-    "BTreeMap", "BTreeSet", "HashMap", "HashSet",
-];
+pub(crate) const KNOWN: &str = "bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize str String Value Option \
+    Vec VecDeque Box BTreeMap BTreeSet HashMap HashSet";
 
 /// Reports each type without a size in a position that needs a size. Returns `true` if there is no such type.
 pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
@@ -171,8 +169,7 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return;
     };
-    let is = |names: &[&str]| names.iter().any(|name| segment.ident == name);
-    let points = is(&["Box", "Rc", "Arc", "Cow"]);
+    let points = is_among(&segment.ident, "Box Rc Arc Cow");
     if !points && !is_container(segment) {
         return;
     }
@@ -189,9 +186,7 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
 
 /// Returns `true` for a type of the standard library whose parameters are the types of its values.
 pub(crate) fn is_container(segment: &PathSegment) -> bool {
-    const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    let mut names = KNOWN.iter().chain(OTHER);
-    names.any(|known| segment.ident == known)
+    is_among(&segment.ident, KNOWN) || is_among(&segment.ident, "Rc Arc Result")
 }
 
 /// Returns the owned type that replaces an unsized type of the standard library.

@@ -104,7 +104,7 @@ fn for_struct(item: &mut ItemFn, report: &mut Report) -> Vec<Attribute> {
     let (mut for_struct, rest): (Vec<Attribute>, Vec<Attribute>) = item
         .attrs
         .drain(..)
-        .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
+        .partition(|attr| docs::is_named(attr, "derive serde"));
     item.attrs = rest;
     for attr in &mut for_struct {
         report.extend(repeated_derives(attr, "a tool"));
@@ -170,11 +170,8 @@ impl Expansion<'_> {
         let no_parameters = no_parameters(ident.span());
         let serde = quote!(#krate::check::serde);
         let serde_path = tidy(&serde);
-        let copied = function.attrs.iter().filter(|attr| {
-            attr.path().is_ident("doc")
-                || attr.path().is_ident("deprecated")
-                || signature::is_cfg(attr)
-        });
+        let copied = function.attrs.iter();
+        let copied = copied.filter(|attr| docs::is_named(attr, "doc deprecated cfg"));
         let doc = docs::text(&function.attrs)
             .is_empty()
             .then(|| format!("The arguments of [`{}`].", function.sig.ident.unraw()))

@@ -1,5 +1,6 @@
 //! Parameters with a syntax error.
 
+use crate::docs::is_among;
 use crate::parse::owned::KNOWN;
 use crate::syntax::is_keyword;
 use crate::syntax::tokens::{Tokens, enclosed};
@@ -59,10 +60,7 @@ fn is_type(tokens: &TokenStream) -> bool {
     tokens.attributes();
     match syn::parse2(tokens.rest()) {
         Ok(Type::Path(path)) => match path.path.get_ident() {
-            Some(name) => {
-                KNOWN.iter().any(|known| name == known)
-                    || name.to_string().starts_with(char::is_uppercase)
-            }
+            Some(name) => is_among(name, KNOWN) || name.to_string().starts_with(char::is_uppercase),
             None => true,
         },
         Ok(Type::Infer(_)) | Err(_) => false,

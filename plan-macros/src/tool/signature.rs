@@ -1,7 +1,7 @@
 //! The contract of a tool from a function's signature, and errors about signatures that a tool cannot have.
 
 use super::types::{self, Lifetimes, has_no_impl_trait, is_owned};
-use crate::docs::text_of;
+use crate::docs::{is_named, text_of};
 use crate::parse::functions;
 use crate::parse::owned::{self, is_borrowed_value, may_be_application};
 use crate::report::Report;
@@ -424,9 +424,7 @@ fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
 
 /// Returns `true` for an attribute that belongs to the field of the parameter in the generated struct.
 pub(super) fn is_for_struct(attr: &Attribute) -> bool {
-    ["doc", "serde", "shape"]
-        .iter()
-        .any(|name| attr.path().is_ident(name))
+    is_named(attr, "doc serde shape")
 }
 
 pub(super) fn is_cfg(attr: &Attribute) -> bool {
