@@ -136,11 +136,6 @@ impl<'a> Builder<'a> {
         self.bind(quote_spanned!(at=> let _ = || -> #ty { #check };));
     }
 
-    /// Checks that a value is a `bool`.
-    pub(super) fn check_bool(&mut self, check: TokenList) {
-        self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
-    }
-
     /// Lowers a value under another rule for `None`.
     pub(super) fn arriving<T>(
         &mut self,

@@ -5,7 +5,7 @@ use super::{Context, policy, types};
 use crate::ast::{Body, Extent, Step, Value};
 use crate::json;
 use crate::names::Source;
-use crate::parse;
+use crate::parse::tidy;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -92,8 +92,8 @@ pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let Value::Literal(literal) = cx.names.value(value) else {
         return None;
     };
-    let path = parse::path_text(&literal.path);
-    if parse::tidy(&ty.to_token_stream()) != path {
+    let path = tidy(&literal.path);
+    if tidy(ty) != path {
         return None;
     }
     let (at, name) = (literal.path.span(), step.name.unraw().to_string());

@@ -12,7 +12,7 @@ use super::types::Tool;
 use crate::ast::{Body, Extent, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
-use crate::parse::path_text;
+use crate::parse::tidy;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -189,7 +189,7 @@ fn note(effect: &Step, checks: &[&Step]) -> String {
     }
     match &effect.body {
         Body::Call(literal) => {
-            let tool = path_text(&literal.path);
+            let tool = tidy(&literal.path);
             format!(
                 "`{tool}` may run even if {fails}: write `{after} step done = {tool} …;`, then `done`"
             )

@@ -4,7 +4,6 @@ use super::tidy;
 use crate::report::Report;
 use heck::ToUpperCamelCase;
 use proc_macro2::Ident;
-use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, Path, Type};
 
@@ -30,11 +29,11 @@ pub(crate) fn refuse(
         if functions.contains(&&*name_of) {
             let function = match value {
                 Some(value) if name_of != "serialize_with" => {
-                    format!("{name_of} = {}", tidy(&value.to_token_stream()))
+                    format!("{name_of} = {}", tidy(value))
                 }
                 _ => "with = …".to_owned(),
             };
-            let shown = tidy(&ty.to_token_stream());
+            let shown = tidy(ty);
             let mut new = name.to_upper_camel_case();
             if shown.contains(&new) {
                 new.push_str("Json");

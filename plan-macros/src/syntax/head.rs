@@ -4,7 +4,6 @@ use super::tokens::Tokens;
 use super::value::split;
 use crate::docs::is_among;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Token, Type};
 
@@ -59,15 +58,6 @@ pub(crate) struct InputTokens {
     /// The tokens after the type, where there should be none.
     pub(crate) extra: TokenStream,
     pub(crate) comma: Option<Punct>,
-}
-
-impl ToTokens for InputTokens {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.before.to_tokens(tokens);
-        self.name.to_tokens(tokens);
-        self.ty.to_tokens(tokens);
-        self.extra.to_tokens(tokens);
-    }
 }
 
 /// Returns the head, and the content of its braces, or `None` in the expression form.

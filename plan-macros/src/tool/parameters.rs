@@ -56,7 +56,7 @@ impl Parameters {
 
 /// Returns `true` for a parameter that is only a type.
 fn is_type(tokens: &TokenStream) -> bool {
-    let mut tokens = Tokens::of(tokens);
+    let mut tokens = Tokens::new(tokens.clone());
     tokens.attributes();
     match syn::parse2(tokens.rest()) {
         Ok(Type::Path(path)) => match path.path.get_ident() {

@@ -171,7 +171,7 @@ fn correct_reference(input: &mut PatType, is_first: bool, report: &mut Report) {
         return;
     }
     let (pat, ty) = (&reference.pat, &input.ty);
-    let written = crate::parse::tidy(&quote!(#pat: &#ty));
+    let written = crate::parse::tidy(quote!(#pat: &#ty));
     report.error(
         reference,
         format_args!("the `&` of the application is before its type\nhelp: write `{written}`"),
@@ -359,7 +359,7 @@ fn is_no_context(input: &PatType, report: &mut Report) -> bool {
             input,
             format_args!(
                 "no plan can give a `CallContext`: it is not an argument\nhelp: write `#[context] {}`",
-                crate::parse::tidy(&input.to_token_stream())
+                crate::parse::tidy(input)
             ),
         );
     }
