@@ -43,6 +43,11 @@ pub(crate) fn last_name(path: &Path) -> String {
     last.map(|last| text_of(&last.ident)).unwrap_or_default()
 }
 
+/// Returns `true` if a list contains the path of an attribute.
+pub(crate) fn is_named(attr: &Attribute, names: &str) -> bool {
+    is_among(&names_of(attr.path()), names)
+}
+
 /// Returns `true` if a list contains this name. Spaces separate the names in the list.
 pub(crate) fn is_among(text: &(impl PartialEq<str> + ?Sized), words: &str) -> bool {
     words.split(' ').any(|word| text == word)

@@ -1,39 +1,31 @@
 //! The dependencies between steps.
 
-use crate::ast::{Plan, Role, Step};
+use crate::ast::{Role, Step};
 use crate::docs::text_of;
 use crate::names::{Names, Source};
 use crate::report::Report;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use syn::Ident;
 
 /// The dependencies of the steps of a plan and of its blocks, by their scopes.
-pub(crate) struct Graphs(HashMap<usize, StepGraph>);
+pub(crate) struct Graphs(Vec<StepGraph>);
 
 impl Graphs {
     /// Creates the graphs, and reports steps that wait for each other.
-    pub(crate) fn new(plan: &Plan, names: &Names<'_>, report: &mut Report) -> Self {
-        let mut graphs = Self(HashMap::new());
-        graphs.add(&plan.steps, 0, names, report);
-        graphs
-    }
-
-    fn add(&mut self, steps: &[Step], scope: usize, names: &Names<'_>, report: &mut Report) {
-        let graph = StepGraph::new(steps, scope, names);
-        for cycle in graph.cycles() {
-            report.error_at(cycle[0].1.span(), message(steps, &cycle));
-        }
-        self.0.insert(scope, graph);
-        for step in steps {
-            step.body.blocks(&mut |block| {
-                self.add(&block.steps, names.scope(block), names, report);
-            });
-        }
+    pub(crate) fn new(names: &Names<'_>, report: &mut Report) -> Self {
+        let graphs = names.scopes().map(|(scope, steps, _)| {
+            let graph = StepGraph::new(steps, scope, names);
+            for cycle in graph.cycles() {
+                report.error_at(cycle[0].1.span(), message(steps, &cycle));
+            }
+            graph
+        });
+        Self(graphs.collect())
     }
 
     /// Returns the graph of a scope, which is 0 for the plan itself.
     pub(crate) fn of(&self, scope: usize) -> &StepGraph {
-        &self.0[&scope]
+        &self.0[scope]
     }
 }
 
@@ -98,11 +90,6 @@ impl StepGraph {
             references,
             plain: plan_graph::Graph::new(&needs),
         }
-    }
-
-    /// Returns `true` if a step depends on another, directly or indirectly.
-    pub(crate) fn is_needed(&self, step: usize, needed: usize) -> bool {
-        self.reached(step)[needed]
     }
 
     /// Returns a list that is `true` for each step that this step needs, directly or through other steps.

@@ -24,28 +24,20 @@ pub(crate) fn is_editor() -> bool {
 
 /// Returns the path of the runtime crate, if no option names it: `::plan_runtime`, or the name that the user's crate gives to this dependency.
 pub(crate) fn runtime() -> Path {
-    let name = if is_editor() {
-        in_manifest()
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let name = if !is_editor() {
+        // The name in the arguments of rustc, in whose process the macro runs: `--extern flows=…/libplan_runtime-….rmeta`.
+        let renamed = || renamed(env::args_os().map(|it| it.to_string_lossy().into()));
+        NAME.get_or_init(renamed).clone()
+    } else if let Ok(FoundCrate::Name(name)) = proc_macro_crate::crate_name("plan-runtime") {
+        // An editor expands for many crates in one process, without the arguments of a compiler.
+        Some(name)
     } else {
-        in_arguments().to_owned()
+        None
     };
     let name = name.as_deref().unwrap_or("plan_runtime");
     let name = Ident::new(name, Span::call_site());
     parse_quote!(::#name)
-}
-
-/// Returns the name in the manifest of the user's crate. An editor expands for many crates in one process, without the arguments of a compiler.
-fn in_manifest() -> Option<String> {
-    match proc_macro_crate::crate_name("plan-runtime").ok()? {
-        FoundCrate::Name(name) => Some(name),
-        FoundCrate::Itself => None,
-    }
-}
-
-/// Returns the name in the arguments of rustc, in whose process the macro runs: `--extern flows=…/libplan_runtime-….rmeta`.
-fn in_arguments() -> &'static Option<String> {
-    static NAME: OnceLock<Option<String>> = OnceLock::new();
-    NAME.get_or_init(|| renamed(env::args_os().map(|it| it.to_string_lossy().into())))
 }
 
 /// Returns `false` if rustc was called without the runtime crate.

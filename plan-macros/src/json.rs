@@ -1,10 +1,10 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
-use crate::docs::text_of;
+use crate::docs::{is_among, text_of};
 use crate::options::has_word;
 use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
-use crate::syntax::tokens::{no_parameters, placed};
+use crate::syntax::tokens::{mentions, no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -18,7 +18,7 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
         Type::Path(_) => match owned::last_segment(ty) {
-            Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(ty) => {
+            Some(last) if is_among(&last.ident, KNOWN) || is_full_result(ty) => {
                 let values =
                     owned::parameters(&last.ident).map_or(usize::MAX, |(values, _)| values);
                 let values = type_arguments(last).take(values);
@@ -138,7 +138,7 @@ impl Holder<'_> {
         let (items, place, bound) = match &*parts {
             [] => return nothing(),
             [part] => {
-                let written = tidy(&part.to_token_stream());
+                let written = tidy(part);
                 let bound = format!(
                     "for<'__json> {written}: {check}::Json<'__json, {{ {check}::{json}::<{written}>() }}>"
                 );
@@ -194,12 +194,4 @@ fn checks(parts: &[&Type], check: &TokenStream, json: &str) -> TokenStream {
         quote_spanned!(at=> #check::#json::<#part>())
     });
     quote!(#(#checks)&*)
-}
-
-/// Returns `true` if `is` holds for a token, or for a token in a group.
-pub(crate) fn mentions(tokens: &TokenStream, is: &dyn Fn(&TokenTree) -> bool) -> bool {
-    tokens.clone().into_iter().any(|token| match &token {
-        TokenTree::Group(group) => mentions(&group.stream(), is),
-        token => is(token),
-    })
 }

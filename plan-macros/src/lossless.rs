@@ -1,5 +1,6 @@
 //! Passing values between tools as Rust values, for types that a round trip through JSON does not change.
 
+use crate::docs::is_named;
 use crate::parse::owned::last_segment;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -36,11 +37,7 @@ pub(crate) fn of_output(ty: &TokenStream, check: &TokenStream) -> TokenStream {
 /// Returns `true` if the attributes contain one of serde or a `cfg`, which may change the names of fields.
 pub(crate) fn are_renamed<'a>(attrs: impl IntoIterator<Item = &'a Attribute>) -> bool {
     let mut attrs = attrs.into_iter();
-    attrs.any(|attr| {
-        ["serde", "cfg", "cfg_attr"]
-            .iter()
-            .any(|name| attr.path().is_ident(name))
-    })
+    attrs.any(|attr| is_named(attr, "serde cfg cfg_attr"))
 }
 
 /// Writes the tool's method that builds its arguments from values in Rust. The tuple contains the field, its name in
@@ -93,11 +90,7 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> Option<T
         !field.attrs.skip_deserializing()
             && field.attrs.deserialize_with().is_none()
             && !field.attrs.flatten()
-            && !field
-                .original
-                .attrs
-                .iter()
-                .any(|attr| attr.path().is_ident("cfg"))
+            && !field.original.attrs.iter().any(|it| is_named(it, "cfg"))
     };
     let is_generic = !input.generics.params.is_empty();
     if is_generic || converted || !fields.iter().all(is_read) {
@@ -287,11 +280,10 @@ fn are_new(name: &Name, aliases: &BTreeSet<Name>, names: &mut BTreeSet<String>) 
             .all(|alias| names.insert(alias.value.clone()))
 }
 
-/// Returns the type as serde reads it, and the errors in its serde attributes.
-pub(crate) fn container(
-    input: &DeriveInput,
-    derive: Derive,
-) -> (Option<Container<'_>>, Vec<syn::Error>) {
+/// A type as serde reads it, and the errors in its serde attributes.
+pub(crate) type Contained<'a> = (Option<Container<'a>>, Vec<syn::Error>);
+
+pub(crate) fn container(input: &DeriveInput, derive: Derive) -> Contained<'_> {
     let context = Ctxt::new();
     let private = Ident::new("__private", Span::call_site());
     let container = Container::from_ast(&context, input, derive, &private);

@@ -42,9 +42,9 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     }
     names::resolve(&plan, &mut names, &mut report);
     let mut cycles = Report::default();
-    let graphs = Graphs::new(&plan, &names, &mut cycles);
+    let graphs = Graphs::new(&names, &mut cycles);
     let reached = |scope, step| graphs.of(scope).reached(step);
-    names::check_roles(&plan, &names, &reached, &mut report);
+    names::check_roles(&names, &reached, &mut report);
     report.extend(cycles);
     if let Some(Header { name, vis, .. }) = &plan.head
         && is_repeated(name)

@@ -7,7 +7,6 @@ use crate::report::Report;
 use crate::syntax::tokens::parse_start;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use serde_derive_internals::Derive;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -181,7 +180,7 @@ pub(crate) fn shape(input: &DeriveInput, unread: &Path) -> TokenStream {
     };
     let ident = &input.ident;
     let silent = silent(ident, unread);
-    let serde = serde(input, &krate, |_| true);
+    let serde = serde(input, &krate, [true; 2]);
     quote! {
         #serde
 
@@ -200,7 +199,7 @@ pub(crate) fn shape(input: &DeriveInput, unread: &Path) -> TokenStream {
 pub(crate) fn serde(
     input: &DeriveInput,
     krate: &Path,
-    missing: impl Fn(Derive) -> bool,
+    [no_serialize, no_deserialize]: [bool; 2],
 ) -> TokenStream {
     let ident = &input.ident;
     let serde = quote!(#krate::check::serde);
@@ -208,7 +207,7 @@ pub(crate) fn serde(
     let mut reading = input.generics.clone();
     reading.params.insert(0, parse_quote!('__de));
     let (read_generics, ..) = reading.split_for_impl();
-    let serialize = missing(Derive::Serialize).then(|| {
+    let serialize = no_serialize.then(|| {
         quote! {
             #[automatically_derived]
             impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
@@ -218,7 +217,7 @@ pub(crate) fn serde(
             }
         }
     });
-    let deserialize = missing(Derive::Deserialize).then(|| {
+    let deserialize = no_deserialize.then(|| {
         quote! {
             #[automatically_derived]
             impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {

@@ -39,8 +39,6 @@ pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
     /// The constants of the plan.
     pub(super) table: &'a mut Table,
-    /// The number of the item.
-    pub(super) item: usize,
     /// The constants that the item adds to the table.
     constants: Vec<TokenStream>,
     /// Statements that rustc evaluates.
@@ -68,8 +66,6 @@ pub(super) struct Builder<'a> {
     pub(super) arrival: &'static str,
     /// The constant that does not compile if JSON cannot hold the type that the step declares.
     pub(super) is_json: Option<Ident>,
-    /// The number of names so far.
-    count: usize,
 }
 
 /// A statement of an item.
@@ -83,7 +79,6 @@ impl<'a> Builder<'a> {
     pub(super) fn new(cx: &'a Context<'a>, table: &'a mut Table) -> Self {
         Self {
             cx,
-            item: table.next_item(),
             table,
             constants: Vec::new(),
             checks: TokenStream::new(),
@@ -98,14 +93,14 @@ impl<'a> Builder<'a> {
             levels: vec![Level::plan()],
             arrival: ALLOWS,
             is_json: None,
-            count: 0,
         }
     }
 
     /// Adds a constant to the table.
     pub(super) fn constant(&mut self, constant: TokenStream) -> Constant {
         self.constants.push(constant);
-        self.table.next_constant()
+        self.table.constants += 1;
+        self.table.constants - 1
     }
 
     /// Adds a constant to the table, unless the table contains the constant already.
@@ -116,7 +111,7 @@ impl<'a> Builder<'a> {
     ) -> Constant {
         self.table.shared(&key).unwrap_or_else(|| {
             let number = self.constant(constant());
-            self.table.share(key, number);
+            self.table.shared.insert(key, number);
             number
         })
     }
@@ -139,11 +134,6 @@ impl<'a> Builder<'a> {
     /// Checks that a value has a type.
     pub(super) fn check_type(&mut self, at: Span, ty: impl ToTokens, check: TokenList) {
         self.bind(quote_spanned!(at=> let _ = || -> #ty { #check };));
-    }
-
-    /// Checks that a value is a `bool`.
-    pub(super) fn check_bool(&mut self, check: TokenList) {
-        self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
     }
 
     /// Lowers a value under another rule for `None`.
@@ -190,8 +180,8 @@ impl<'a> Builder<'a> {
     /// expression whose tokens share one hygiene.
     pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
         loop {
-            let name = format!("__{prefix}{}", self.count);
-            self.count += 1;
+            let name = format!("__{prefix}{}", self.table.names);
+            self.table.names += 1;
             if !self.cx.names.is_taken(&name) {
                 return Ident::new(&name, span);
             }

@@ -63,7 +63,8 @@ pub(super) fn compute(
     };
     let arguments = enclosed(Delimiter::Parenthesis, arguments, at);
     let filled = quote!(#name.#with #arguments);
-    if names.locals.is_empty() {
+    // Only the expression form needs the types.
+    if names.locals.is_empty() && builder.cx.plan.head.is_none() {
         let values = any_values(&sources, builder);
         builder.types.extend(if asks {
             quote!(let _ = || {

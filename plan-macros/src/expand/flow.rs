@@ -18,7 +18,7 @@ use crate::ast::{
 use crate::docs::text_of;
 use crate::json;
 use crate::names::{self, Capture, Captured, Local, Names, Reader, Source};
-use crate::parse::{self, binds_one, pattern_text, tidy};
+use crate::parse::{self, binds_one, tidy};
 use crate::shape::secret;
 use plan_graph::notation::{
     AbsenceData, BlockData, BranchData, ConditionData, Ended, Named, ReferenceData, RoleData,
@@ -60,7 +60,12 @@ fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
         let name = cx.type_of(cx.names.source(step));
         json::is_checked(ty).then(|| json::is_json(&name.to_string()))
     });
-    let body = Bodies::lower(step, builder);
+    let body = Bodies {
+        builder,
+        step,
+        tools: 0,
+    }
+    .body(&step.body);
     builder.checks.extend(step::is_no_call(step, cx));
     if let Some(check) = step::is_ever_some(step, cx) {
         builder.bind(check);
@@ -86,17 +91,7 @@ struct Bodies<'b, 'a> {
     tools: usize,
 }
 
-impl<'b, 'a> Bodies<'b, 'a> {
-    /// Lowers the body of a step.
-    fn lower(step: &'b Step, builder: &'b mut Builder<'a>) -> BodyData {
-        let mut bodies = Self {
-            builder,
-            step,
-            tools: 0,
-        };
-        bodies.body(&step.body)
-    }
-
+impl<'a> Bodies<'_, 'a> {
     fn body(&mut self, body: &Body) -> BodyData {
         match self.builder.cx.names.body(body) {
             Body::Call(literal) => self.call(literal),
@@ -149,7 +144,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
         let inside = secret::of_value(written, &quote!(#ty), &quote!(__plan));
         let receive = quote!(__plan::Constant::Receive(#receive, #inside));
         let receive = self.builder.constant(receive);
-        BodyData::Await(tidy(&written.to_token_stream()), receive)
+        BodyData::Await(tidy(written), receive)
     }
 
     fn call(&mut self, literal: &Literal) -> BodyData {
@@ -235,7 +230,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
                     Binds::Together
                 };
                 let value = bind(computed, header, names, kind, builder);
-                ConditionData::Let(pattern_text(pattern), value)
+                ConditionData::Let(tidy(pattern), value)
             }
             // Nothing refers to the names that it would bind.
             Condition::Broken(_) => ConditionData::Holds(TemplateData::NULL),
@@ -271,7 +266,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
         if !matches!(written, List::Broken) {
             self.builder.leave();
         }
-        BodyData::For(pattern_text(&repeat.pat), list, Box::new(body))
+        BodyData::For(tidy(&repeat.pat), list, Box::new(body))
     }
 }
 
@@ -333,7 +328,11 @@ fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> Bl
     let level = Level::of(block, builder.frames.len(), cx.names);
     builder.levels.push(level);
     let steps = block.steps.iter().map(|step| {
-        let data = inner_step(step, builder);
+        let is_json = builder.is_json.take();
+        builder.inner_roots.clear();
+        let data = lower(step, builder);
+        builder.inner_roots.clear();
+        builder.is_json = is_json;
         (text_of(&step.name), data)
     });
     let steps = Named(steps.collect());
@@ -367,15 +366,6 @@ fn whole(source: SourceData, part: Option<usize>, written: String) -> TemplateDa
         written,
         path: Ended(part.into_iter().collect()),
     })
-}
-
-fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
-    let is_json = builder.is_json.take();
-    builder.inner_roots.clear();
-    let data = lower(step, builder);
-    builder.inner_roots.clear();
-    builder.is_json = is_json;
-    data
 }
 
 /// Returns a constant that does not compile if `time` is no duration and the tool is `Sleep`.

@@ -1,22 +1,20 @@
 //! The struct of a plan, its impls, and the constant with its data.
 
-use super::Context;
 use super::builder::{Lowered, TemplateData};
 use super::documented::{self, Audience};
-use super::shared::{inline, output_name, shared, type_name};
+use super::shared::{inline, output_name, shared};
 use super::unordered::Warnings;
-use super::{lints, start};
+use super::{Context, lints, start};
 use crate::ast::{Header, Input, Plan};
 use crate::docs::{self, text_of};
 use crate::graph::Graphs;
 use crate::ide::{before, unplaced};
-use crate::json;
-use crate::lossless;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::syntax::tokens::no_parameters;
+use crate::{json, lossless};
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -220,7 +218,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => syn::parse_quote!(()),
     };
     let ty = output.as_ref().unwrap_or(&unread);
-    let (shared, actions) = shared(cx, type_name(ty), |mut builder| {
+    let (shared, actions) = shared(cx, tidy(ty), |mut builder| {
         let data = match &cx.plan.tail {
             // The missing type was reported; the output's value is still checked.
             Some(tail) if output.is_none() => {

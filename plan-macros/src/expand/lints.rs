@@ -2,13 +2,12 @@
 
 use super::Context;
 use super::tokens::located;
-use crate::ast::{Body, Step};
-use crate::docs::text_of;
+use crate::ast::Body;
+use crate::docs::{is_named, text_of};
 use crate::names::{Names, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::BTreeSet;
-use syn::Attribute;
 
 /// Writes code by which rustc warns of unused inputs, computed steps and bound names, and of strings that look like
 /// `format!`.
@@ -18,21 +17,18 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let used = used(cx);
-    let inputs = &cx.names.inputs;
-    let inputs = inputs
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !used.contains(&Source::Input(*index)))
-        .map(|(_, input)| (&input.name, allows(&input.attrs)));
-    let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
+    let inputs = cx.names.inputs.iter().enumerate();
+    let inputs = inputs.map(|(index, it)| (Source::Input(index), &it.name, &it.attrs[..]));
     let steps = cx.steps.iter().enumerate();
-    let steps = steps
-        .filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index)))
-        .map(|(_, step)| (&step.name, Vec::new()));
+    let steps = steps.filter(|(_, step)| matches!(step.body, Body::Compute(_)));
+    let steps = steps.map(|(index, step)| (Source::Step(index), &step.name, &[][..]));
     let names: Vec<TokenStream> = inputs
         .chain(steps)
-        .filter(|(name, _)| !text_of(name).starts_with('_'))
-        .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
+        .filter(|(it, name, _)| !used.contains(it) && !text_of(name).starts_with('_'))
+        .map(|(_, name, attrs)| {
+            let attrs = attrs.iter().filter(|it| is_named(it, "allow expect cfg"));
+            quote!(#(#attrs)* #name: ())
+        })
         .collect();
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
@@ -118,16 +114,4 @@ pub(super) fn case(cx: &Context<'_>) -> Option<TokenStream> {
             const _: () = { #(const _: () = { fn name(#names: ()) {} };)* };
         }
     })
-}
-
-fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs
-        .iter()
-        .filter(|attr| {
-            ["allow", "expect", "cfg"]
-                .iter()
-                .any(|name| attr.path().is_ident(name))
-        })
-        .cloned()
-        .collect()
 }

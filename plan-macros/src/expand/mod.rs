@@ -28,13 +28,13 @@ mod unordered;
 mod value;
 mod way;
 
-use crate::ast::{Body, Extent, Plan, Role, Step};
+use crate::ast::{Body, Extent, Plan, Step};
 use crate::graph::Graphs;
 use crate::json;
-use crate::names::{self, Names, Reader, Source};
+use crate::names::{Names, Reader, Source};
 pub(crate) use item::{expand, outside};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use table::TypeKey;
 use types::Tool;
@@ -50,8 +50,6 @@ struct Context<'a> {
     error: Option<TokenStream>,
     /// The tools of each step.
     tools: Vec<Vec<Tool<'a>>>,
-    /// `true` if no step undoes another or always runs.
-    is_only_work: bool,
 }
 
 impl<'a> Context<'a> {
@@ -68,7 +66,6 @@ impl<'a> Context<'a> {
             graphs,
             error,
             tools: steps.iter().map(|step| Tool::all_of(step, names)).collect(),
-            is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
             steps,
         }
     }
@@ -129,41 +126,21 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the name of the type of a step or an input, as a step sees it.
-    fn type_seen(&self, source: Source, reader: Reader) -> Ident {
-        let name = self.type_of(source);
+    /// Returns the type of a step or an input, as a step sees it.
+    fn type_seen(&self, source: Source, reader: Reader) -> TokenStream {
+        let output = self.type_of(source);
+        let at = output.span();
         match (self.view(source, reader), source) {
-            (View::Call, Source::Step(index)) => {
-                format_ident!("__PlanCall{index}", span = name.span())
-            }
-            (View::Result, Source::Step(index)) => {
-                format_ident!("__PlanResult{index}", span = name.span())
-            }
-            _ => name,
-        }
-    }
-
-    /// Returns the other forms in which readers of a step see its output.
-    fn other_views(&self, index: usize) -> Vec<(View, Reader)> {
-        let mut views: Vec<(View, Reader)> = Vec::new();
-        if self.is_only_work {
-            return views;
-        }
-        let scope = self.names.scope_of(Source::Step(index));
-        for step in self.steps {
-            let reader = names::reader(step, self.names);
-            if reader == Reader::Work || self.names.scope_of(self.names.source(step)) != scope {
-                continue;
-            }
-            let mut mentions = self.names.mentions(step).iter();
-            if mentions.any(|mention| mention.source == Source::Step(index)) {
-                let view = self.view(Source::Step(index), reader);
-                if view != View::Output && !views.iter().any(|(other, _)| *other == view) {
-                    views.push((view, reader));
+            (View::Result, _) => quote_spanned!(at=> __plan::Caught<#output>),
+            (View::Call, Source::Step(index)) => match self.tools[index].first() {
+                Some(Tool { arguments, .. }) => {
+                    quote_spanned!(at=> <#arguments as __plan::IsTool>::Output)
                 }
-            }
+                None => types::of_block_in(&self.steps[index].body, self.names)
+                    .unwrap_or_else(|| self.unknown_type()),
+            },
+            _ => output.into_token_stream(),
         }
-        views
     }
 
     /// Returns the origin of the type of a step or an input.

@@ -7,6 +7,7 @@ use super::way::{Look, Way, WayState, path};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
 use crate::names::{Local, Source};
+use crate::syntax::tokens::{end_of, placed};
 use jsonptr::Pointer;
 use plan_graph::notation::{AbsenceData, Ended, ReferenceData, SegmentData, SourceData};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -102,7 +103,7 @@ fn start(
     }
     let key = local.and_then(|Local { frame, part }| {
         let place = &builder.frames.get(frame)?.place;
-        Some(TypeKey::Local(builder.item, place.to_string(), part))
+        Some(TypeKey::Local(place.to_string(), part))
     });
     let ty = builder.table.type_id(key.unwrap_or(TypeKey::Unknown));
     // Only a reference with an error has no source.
@@ -317,7 +318,9 @@ impl Chain<'_, '_> {
         let ty = match root {
             Some(source) => {
                 self.builder.known.insert(self.ty, known.clone());
-                located(self.builder.type_of(source), at).into_token_stream()
+                let ty = self.builder.type_of(source);
+                let at = end_of(&ty).map_or(at, |end| at.resolved_at(end));
+                placed(ty, at)
             }
             None => quote_spanned!(at=> _),
         };

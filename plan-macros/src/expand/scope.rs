@@ -34,8 +34,8 @@ impl Builder<'_> {
         level.map_or(Reader::Work, |level| level.reader)
     }
 
-    /// Returns the name of the type of a step or an input, as the current step sees the type.
-    pub(super) fn type_of(&self, source: Source) -> Ident {
+    /// Returns the type of a step or an input, as the current step sees the type.
+    pub(super) fn type_of(&self, source: Source) -> TokenStream {
         self.cx.type_seen(source, self.reader(source))
     }
 

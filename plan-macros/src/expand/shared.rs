@@ -14,7 +14,6 @@ use heck::ToSnakeCase;
 use plan_graph::notation::{InputData, Named, PlanData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Type;
 
 /// Returns the code of both forms: types, steps, the plan, and warnings. Returns the actions of the plan as well. `output_type` is the type as its author wrote it, and `output`
 /// returns the item that checks the output, with the output as data.
@@ -81,7 +80,7 @@ pub(super) fn shared(
 fn input_data(input: &Input) -> InputData<String> {
     InputData {
         name: text_of(&input.name),
-        type_name: type_name(&input.ty),
+        type_name: tidy(&input.ty),
         description: docs::text(&input.attrs),
     }
 }
@@ -89,11 +88,6 @@ fn input_data(input: &Input) -> InputData<String> {
 /// Returns the name of the item that checks the output.
 pub(super) fn output_name() -> Ident {
     Ident::new("check_of_output", Span::mixed_site())
-}
-
-/// Returns a type as written.
-pub(super) fn type_name(ty: &Type) -> String {
-    tidy(&ty.to_token_stream())
 }
 
 /// Expands the expression form, a value that can be run.

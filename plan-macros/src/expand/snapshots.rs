@@ -140,9 +140,9 @@ fn a_reference() {
                 };
                 const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
-                    let __t0 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
-                    let __n1 = __plan::root();
-                    let __t2 = <_ as __plan::HasShape<_>>::KNOWN;
+                    let __t1 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
+                    let __n2 = __plan::root();
+                    let __t3 = <_ as __plan::HasShape<_>>::KNOWN;
                     let _ = || -> String {
                         __plan::Takes::fit(
                             __plan::Allows::present(
@@ -152,10 +152,10 @@ fn a_reference() {
                                                 __plan::Reachable::field(inbox.plan_kind()),
                                             )
                                             .data;
-                                        __plan::Reachable::look(__c.plan_kind()).plan_length(__n1)
+                                        __plan::Reachable::look(__c.plan_kind()).plan_length(__n2)
                                     })[0];
                                     __plan::HasFields::of(
-                                        __plan::Reachable::see(__c.plan_kind(), __t2),
+                                        __plan::Reachable::see(__c.plan_kind(), __t3),
                                     )
                                 }
                                     .thread_id)
@@ -163,10 +163,10 @@ fn a_reference() {
                             ),
                         )
                     };
-                    __t0.check_list("data");
-                    __n1.has(0usize);
-                    __t2.check("thread_id", true);
-                    &[__t0.shape(), __t2.shape()]
+                    __t1.check_list("data");
+                    __n2.has(0usize);
+                    __t3.check("thread_id", true);
+                    &[__t1.shape(), __t3.shape()]
                 };
                 static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                     "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
@@ -460,15 +460,15 @@ fn a_computed_value_and_a_text() {
             const check_of_step_sent: &[__plan::Constant] = {
                 let late = __plan::root::<__PlanStep0>();
                 let name = __plan::root::<__PlanInput0>();
-                let __s1 = __plan::shown(&|| __plan::ShownInText::shown(name.plan_value()));
-                let __k2 = __plan::slot();
+                let __s3 = __plan::shown(&|| __plan::ShownInText::shown(name.plan_value()));
+                let __k4 = __plan::slot();
                 let _ = || __PlanArguments1_0 {
                     subject: __plan::TakesText::formatted(),
                     urgent: __plan::Takes::fit(__plan::Allows::present(late.plan_value())),
                 };
-                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
-                __n0.key("Send", "subject");
-                __n0.key("Send", "urgent");
+                let __n2 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
+                __n2.key("Send", "subject");
+                __n2.key("Send", "urgent");
                 &[
                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                         .seen(|| {
@@ -498,10 +498,10 @@ fn a_computed_value_and_a_text() {
                                 )
                         }),
                     __plan::Constant::Show(
-                        &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
+                        &__plan::show(__s3, |__value| __plan::format!("{}", * __value.show())),
                     ),
                     __plan::Constant::Compute(
-                        &__k2
+                        &__k4
                             .with(
                                 |__scope0| {
                                     __scope0
@@ -577,8 +577,8 @@ fn a_nested_literal_and_an_order() {
             };
             const check_of_step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
-                let __t3 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
-                let __l1 = __plan::literal(
+                let __t4 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
+                let __l2 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
                             row: __plan::TakesInteger::from_integer(3),
@@ -599,17 +599,17 @@ fn a_nested_literal_and_an_order() {
                         __plan::HasShape::literal(__v)
                     },
                 );
-                let __n2 = __l1.names();
+                let __n3 = __l2.names();
                 let _ = || __PlanArguments1_0 {
-                    place: __plan::TakesStruct::fit(__plan::Allows::present(__l1.plan_value())),
+                    place: __plan::TakesStruct::fit(__plan::Allows::present(__l2.plan_value())),
                     ..__plan::any()
                 };
-                __t3.check("label", true);
-                __n2.tag("Shelf");
-                __n2.key("Shelf", "row");
-                __n2.key("Shelf", "label");
-                let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
-                __n0.key("Store", "place");
+                __t4.check("label", true);
+                __n3.tag("Shelf");
+                __n3.key("Shelf", "row");
+                __n3.key("Shelf", "label");
+                let __n1 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
+                __n1.key("Store", "place");
                 &[
                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                         .seen(|| {
@@ -638,8 +638,8 @@ fn a_nested_literal_and_an_order() {
                                     >,
                                 )
                         }),
-                    __n2.shape(),
-                    __t3.shape(),
+                    __n3.shape(),
+                    __t4.shape(),
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(

@@ -1,12 +1,11 @@
 //! One step: the name of its `const`, its types, and checks of its output.
 
-use super::types;
 use super::way::ends;
-use super::{Context, View, policy};
+use super::{Context, policy, types};
 use crate::ast::{Body, Extent, Step, Value};
 use crate::json;
 use crate::names::Source;
-use crate::parse;
+use crate::parse::tidy;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -82,24 +81,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         quote_spanned!(at=> #tool type #arguments = #path;)
     });
     let at = types::place_of_step(step);
-    let views = cx.other_views(index).into_iter().map(|(view, reader)| {
-        let name = cx.type_seen(Source::Step(index), reader);
-        match (view, tools.first()) {
-            (View::Call, Some(first)) => {
-                let first = &first.arguments;
-                quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
-            }
-            (View::Call, None) => {
-                let value = types::of_block_in(&step.body, cx.names);
-                let value = value.unwrap_or_else(|| cx.unknown_type());
-                quote_spanned!(at=> type #name = #value;)
-            }
-            (View::Output | View::Result, _) => {
-                quote_spanned!(at=> type #name = __plan::Caught<#output>;)
-            }
-        }
-    });
-    quote_spanned!(at=> #items type #output = #ty; #(#aliases)* #(#views)*)
+    quote_spanned!(at=> #items type #output = #ty; #(#aliases)*)
 }
 
 /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
@@ -110,8 +92,8 @@ pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let Value::Literal(literal) = cx.names.value(value) else {
         return None;
     };
-    let path = parse::path_text(&literal.path);
-    if parse::tidy(&ty.to_token_stream()) != path {
+    let path = tidy(&literal.path);
+    if tidy(ty) != path {
         return None;
     }
     let (at, name) = (literal.path.span(), step.name.unraw().to_string());

@@ -29,8 +29,8 @@ pub(super) enum TypeKey {
     Input(usize),
     /// The type of a step for a reader that does not see the plain output.
     Seen(View, TypeId),
-    /// A part of the value that a name is bound to: the item, the binding, and the part.
-    Local(usize, String, Option<usize>),
+    /// A part of the value that a name is bound to: the binding, and the part.
+    Local(String, Option<usize>),
     /// A part of a value of another type.
     Part(TypeId, PartKey),
 }
@@ -84,8 +84,8 @@ pub(super) enum Next {
 /// The constants and checks of a plan so far.
 #[derive(Default)]
 pub(super) struct Table {
-    constants: Constant,
-    shared: HashMap<ConstantKey, Constant>,
+    pub(super) constants: Constant,
+    pub(super) shared: HashMap<ConstantKey, Constant>,
     types: HashMap<TypeKey, TypeId>,
     checks: HashSet<CheckKey>,
     /// The span of the first check of the fields of each type.
@@ -93,21 +93,11 @@ pub(super) struct Table {
     /// The items that contain the constants, in order.
     pub(super) items: Vec<Ident>,
     pub(super) actions: Vec<Action>,
-    /// The number of items so far.
-    count: usize,
+    /// The number of names so far.
+    pub(super) names: usize,
 }
 
 impl Table {
-    pub(super) fn next_item(&mut self) -> usize {
-        self.count += 1;
-        self.count
-    }
-
-    pub(super) fn next_constant(&mut self) -> Constant {
-        self.constants += 1;
-        self.constants - 1
-    }
-
     pub(super) fn type_id(&mut self, key: TypeKey) -> TypeId {
         let next = TypeId(self.types.len());
         *self.types.entry(key).or_insert(next)
@@ -115,10 +105,6 @@ impl Table {
 
     pub(super) fn shared(&self, key: &ConstantKey) -> Option<Constant> {
         self.shared.get(key).copied()
-    }
-
-    pub(super) fn share(&mut self, key: ConstantKey, constant: Constant) {
-        self.shared.insert(key, constant);
     }
 
     pub(super) fn is_new_check(&mut self, check: CheckKey) -> bool {

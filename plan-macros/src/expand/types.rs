@@ -192,7 +192,7 @@ impl<'p> Tool<'p> {
                 let (index, at) = (tools.len(), ends(path).0);
                 tools.push(Self {
                     path,
-                    text: parse::path_text(path),
+                    text: parse::tidy(path),
                     alias: Ident::new(&format!("__PlanTool{number}_{index}"), at),
                     arguments: Ident::new(&format!("__PlanArguments{number}_{index}"), at),
                 });

@@ -12,7 +12,7 @@ use super::types::Tool;
 use crate::ast::{Body, Extent, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
-use crate::parse::path_text;
+use crate::parse::tidy;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -44,7 +44,9 @@ impl Warnings {
             used: used(cx),
             pairs: Vec::new(),
         };
-        search.scope(&cx.plan.steps, 0);
+        for (scope, steps, _) in cx.names.scopes() {
+            search.scope(steps, scope);
+        }
         search.pairs.truncate(MOST_PAIRS);
         for (number, pair) in search.pairs.iter().enumerate() {
             let (name, holds) = (holds_name(number), search.holds(pair));
@@ -100,7 +102,7 @@ impl<'p> Search<'p> {
         self.used.contains(&self.cx.names.source(step))
     }
 
-    /// Adds the pairs of the steps of a scope and of its blocks.
+    /// Adds the pairs of the steps of a scope.
     fn scope(&mut self, steps: &'p [Step], scope: usize) {
         let graph = self.cx.graphs.of(scope);
         let first = self.pairs.len();
@@ -118,7 +120,7 @@ impl<'p> Search<'p> {
                 }
                 let others = self.pairs.iter().enumerate().skip(first);
                 let before = others.filter(|(_, other)| {
-                    std::ptr::eq(other.check, *check) && graph.is_needed(place, other.place)
+                    std::ptr::eq(other.check, *check) && graph.reached(place)[other.place]
                 });
                 self.pairs.push(Pair {
                     effect: step,
@@ -132,11 +134,6 @@ impl<'p> Search<'p> {
             if is_unused && may_fail(step, self.cx) {
                 checks.push((step, graph.reached(place)));
             }
-        }
-        for step in steps {
-            step.body.blocks(&mut |block| {
-                self.scope(&block.steps, self.cx.names.scope(block));
-            });
         }
     }
 
@@ -192,7 +189,7 @@ fn note(effect: &Step, checks: &[&Step]) -> String {
     }
     match &effect.body {
         Body::Call(literal) => {
-            let tool = path_text(&literal.path);
+            let tool = tidy(&literal.path);
             format!(
                 "`{tool}` may run even if {fails}: write `{after} step done = {tool} …;`, then `done`"
             )

@@ -97,7 +97,7 @@ impl Builder<'_> {
     /// Lowers a condition.
     pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
         let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));
-        self.check_bool(check);
+        self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
         data
     }
 

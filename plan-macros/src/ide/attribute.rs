@@ -104,7 +104,13 @@ impl IdeExpansion {
             let option = given.take_until(|given| given.is_punct(0, ','));
             let mut option = Tokens::new(option);
             let is_key = match option.peek_ident(0) {
-                Some(name) => option.is_punct(1, '=') || !self.begins_value(name),
+                // A name that begins no amount is an incomplete option.
+                Some(name) => {
+                    let text = text_of(name);
+                    let is_value =
+                        self.known.contains(&text) || text.starts_with(char::is_uppercase);
+                    option.is_punct(1, '=') || !is_value
+                }
                 None => option.is_empty(),
             };
             // Nothing is completed in a literal.
@@ -122,12 +128,6 @@ impl IdeExpansion {
                 return options;
             }
         }
-    }
-
-    /// Returns `true` if a name begins an amount, and `false` for an incomplete option.
-    fn begins_value(&self, name: &Ident) -> bool {
-        let text = text_of(name);
-        self.known.contains(&text) || text.starts_with(char::is_uppercase)
     }
 
     /// Writes a number or a duration of a policy.

@@ -266,7 +266,7 @@ impl IdeExpansion {
                 None => Output::of(quote!(())),
             },
             FlowTokens::Call(call) => {
-                let mut tokens = Tokens::of(call);
+                let mut tokens = Tokens::new(call.clone());
                 let path = tokens.take_until(|tokens| tokens.is_braces(0));
                 Output::of(quote!(<#path as #krate::Tool>::Output))
             }

@@ -22,11 +22,10 @@ mod value;
 pub(crate) use hover::arguments;
 
 use crate::docs::text_of;
-use crate::host;
-use crate::parse;
 use crate::report::Report;
 use crate::syntax::tokens::{is_word, only, placed};
 use crate::syntax::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use crate::{host, parse};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
@@ -105,10 +104,6 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
 }
 
 impl IdeExpansion {
-    fn knows(&self, name: &Ident) -> bool {
-        self.known.contains(&text_of(name))
-    }
-
     fn plan(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
         let (body, tail) = self.statements(&plan.statements);

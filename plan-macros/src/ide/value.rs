@@ -33,22 +33,17 @@ impl IdeExpansion {
         is_wrapped: impl Fn(&ValueKind) -> bool,
     ) -> TokenStream {
         let (item, rest) = syntax::value(tokens);
-        let item = if is_wrapped(&item.kind) {
-            self.wrapped(&item)
-        } else {
-            self.item(&item)
-        };
+        let item = self.item(&item, is_wrapped(&item.kind));
         quote!(#item #rest)
     }
 
-    fn wrapped(&self, item: &ValueTokens) -> TokenStream {
+    fn item(&self, item: &ValueTokens, is_wrapped: bool) -> TokenStream {
         let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
-        quote!((#value).__plan_arg() #extra)
-    }
-
-    fn item(&self, item: &ValueTokens) -> TokenStream {
-        let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
-        quote!(#value #extra)
+        if is_wrapped {
+            quote!((#value).__plan_arg() #extra)
+        } else {
+            quote!(#value #extra)
+        }
     }
 
     fn unwrapped(&self, value: &ValueKind) -> TokenStream {
@@ -62,7 +57,7 @@ impl IdeExpansion {
                 paren.surround(&mut tokens, |inner| inner.extend(self.pieces(pieces)));
             }
             ValueKind::Paren(paren, item) => {
-                paren.surround(&mut tokens, |inner| inner.extend(self.item(item)));
+                paren.surround(&mut tokens, |inner| inner.extend(self.item(item, false)));
             }
             ValueKind::Struct(path, brace, fields) => {
                 path.to_tokens(&mut tokens);
@@ -104,7 +99,7 @@ impl IdeExpansion {
     fn pieces(&self, pieces: &[Piece]) -> TokenStream {
         let mut tokens = TokenStream::new();
         for (item, comma) in pieces {
-            let item = self.wrapped(item);
+            let item = self.item(item, true);
             tokens.extend(quote!(#item #comma));
         }
         if pieces.last().is_none_or(|(_, comma)| comma.is_some()) {
@@ -120,10 +115,12 @@ impl IdeExpansion {
         match &field.kind {
             FieldKind::Value(name, colon, item) => {
                 self.check(literal, name, colon, item);
-                let value = self.wrapped(item);
+                let value = self.item(item, true);
                 quote!(#name #colon #value #comma)
             }
-            FieldKind::Name(name) if self.knows(name) || self.bound.contains(&text_of(name)) => {
+            FieldKind::Name(name)
+                if self.known.contains(&text_of(name)) || self.bound.contains(&text_of(name)) =>
+            {
                 quote!(#name: #name.__plan_arg() #comma)
             }
             FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),
@@ -172,7 +169,7 @@ impl IdeExpansion {
             _ => {
                 let (item, rest) = syntax::value(tokens.rest());
                 *tokens = Tokens::new(rest);
-                self.wrapped(&item)
+                self.item(&item, true)
             }
         }
     }

@@ -4,7 +4,7 @@ use super::table::{WordKind, about};
 use super::{Position, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
-use crate::syntax::text::{path_text, tidy, value_text};
+use crate::syntax::text::{tidy, value_text};
 use crate::syntax::tokens::{braces, first, last, parse_start};
 use crate::syntax::value::is_type_name;
 use heck::ToUpperCamelCase;
@@ -20,7 +20,7 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
         Position::Braces => "write `step value: Type = …;` in the braces, then `value`".to_owned(),
         Position::Statement => format!("give the step a type: `step {step}: Type = …;`"),
     };
-    let tool = path_text(tool);
+    let tool = tidy(tool);
     mistake!(
         at,
         "a tool is called with named arguments: `{tool} {{ … }}`\n\
@@ -30,7 +30,7 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
 
 /// Returns the error of `Enum::Variant { … }` instead of a call.
 pub(crate) fn variant(path: &Path, position: Position, step: &Ident) -> Mistake {
-    let written = path_text(path);
+    let written = tidy(path);
     let ty = written.rsplit_once("::").map_or(&*written, |(ty, _)| ty);
     let help = match position {
         Position::Braces => format!(
@@ -179,7 +179,7 @@ fn attributes_in(after: &TokenStream) -> String {
     let trees: Vec<TokenTree> = after.clone().into_iter().collect();
     let attributes = trees.windows(2).filter_map(|pair| match pair {
         [TokenTree::Ident(name), TokenTree::Group(arguments)] if is_attribute(name) => {
-            Some(match tidy(&arguments.stream()) {
+            Some(match tidy(arguments.stream()) {
                 arguments if arguments.is_empty() => format!("#[{name}]"),
                 arguments => format!("#[{name}({arguments})]"),
             })
@@ -211,7 +211,7 @@ fn call_for_each(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
                 list = &*through.receiver;
             }
             let [pattern, list, call] =
-                [pattern.to_token_stream(), list.to_token_stream(), call].map(|it| value_text(&it));
+                [pattern.to_token_stream(), list.to_token_stream(), call].map(value_text);
             return Some(Mistake::at(
                 method.method.span(),
                 format!(

@@ -2,18 +2,19 @@
 
 use super::table::{WordKind, about};
 use super::words;
+use crate::docs::is_among;
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{
     Tokens, braces, first, first_word, is_sign, is_word, only, parse_start, start,
 };
-use crate::syntax::value::is_type_name;
+use crate::syntax::value::{is_type_name, split};
 use crate::syntax::{ForTokens, LoopTokens};
 use plan_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::Parser;
 use syn::{Expr, ExprLet, Pat};
 
 /// The form of a `for`.
@@ -48,7 +49,7 @@ fn attribute(tokens: &TokenStream) -> Option<Mistake> {
     };
     let (attribute, call) = (
         attribute.to_string().replace(' ', ""),
-        value_text(&trees.collect()),
+        value_text(TokenStream::from_iter(trees)),
     );
     Some(mistake!(
         hash,
@@ -96,11 +97,7 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
         TokenTree::Literal(_) => true,
         TokenTree::Punct(_) => false,
     };
-    let binds = |before: &TokenTree| {
-        ["let", "mut", "ref"]
-            .iter()
-            .any(|word| is_word(before, word))
-    };
+    let binds = |before: &TokenTree| matches!(before, TokenTree::Ident(word) if is_among(word, "let mut ref"));
     if let Some(strict) = super::value::strict_equality(&trees) {
         return Some(strict);
     }
@@ -154,7 +151,7 @@ pub(crate) fn without_let(tokens: &TokenStream) -> Option<(Pat, String)> {
             Pat::Struct(pattern) => &pattern.path,
             _ => return None,
         };
-        let written = value_text(&trees[start..end].iter().cloned().collect());
+        let written = value_text(TokenStream::from_iter(trees[start..end].iter().cloned()));
         is_type_name(&path.segments.last()?.ident).then_some((pattern, written))
     })
 }
@@ -188,12 +185,8 @@ pub(crate) fn names_of_lets(tokens: &TokenStream) -> Vec<Ident> {
 
 /// Returns the error of a `for` without `in`.
 pub(crate) fn no_in(source: &ForTokens) -> Mistake {
-    let after = |input: ParseStream<'_>| {
-        Pat::parse_single(input)?;
-        input.parse::<TokenStream>()
-    };
-    let after = after.parse2(source.pattern.clone()).ok();
-    match after.as_ref().and_then(first) {
+    let after = split(&source.pattern, Pat::parse_single);
+    match after.and_then(|(_, after)| first(&after)) {
         Some(next) => match about(WordKind::In, &next.to_string()) {
             Some(message) => mistake!(next, "{message}: {FOR}"),
             None => before_in(start(&next)),
@@ -209,12 +202,11 @@ pub(crate) fn before_in(at: Span) -> Mistake {
 
 /// Returns the error of `list if test`, after the pattern of a `for`.
 pub(crate) fn filter(pattern: &Pat, list: &TokenStream) -> Option<Mistake> {
-    let mut tokens = Tokens::of(list);
+    let mut tokens = Tokens::new(list.clone());
     let list = tokens.take_until(|tokens| tokens.is_ident(0, "if"));
     let keyword = tokens.next()?;
     syn::parse2::<Expr>(list.clone()).ok()?;
-    let [pattern, list, test] =
-        [pattern.to_token_stream(), list, tokens.rest()].map(|it| value_text(&it));
+    let [pattern, list, test] = [pattern.to_token_stream(), list, tokens.rest()].map(value_text);
     Some(mistake!(
         keyword,
         "a `for` has no condition of its own: its braces may contain an `if`\nhelp: `for {pattern} in {list} {{ if {test} {{ Tool {{ … }} }} }}`"
@@ -243,27 +235,24 @@ pub(crate) fn has_ending(block: &Group) -> bool {
 /// Returns the error of a `loop` before its braces.
 pub(crate) fn before_round(source: &LoopTokens) -> Option<Mistake> {
     let extra = &source.extra;
-    match first(extra)? {
-        TokenTree::Group(name) if name.delimiter() == Delimiter::Parenthesis => {
-            let name = name.stream();
-            Some(mistake!(
-                extra,
-                "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
-            ))
-        }
+    let bars = |name: TokenStream| {
+        mistake!(
+            extra,
+            "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
+        )
+    };
+    Some(match first(extra)? {
+        TokenTree::Group(name) if name.delimiter() == Delimiter::Parenthesis => bars(name.stream()),
         TokenTree::Ident(word) if word == "while" => {
-            let condition = value_text(&extra.clone().into_iter().skip(1).collect());
-            Some(mistake!(
+            let condition = value_text(TokenStream::from_iter(extra.clone().into_iter().skip(1)));
+            mistake!(
                 word,
                 "the condition of a loop is after its braces\nhelp: write `loop {{ … }} while {condition}`"
-            ))
+            )
         }
-        TokenTree::Ident(name) if only(extra).is_some() => Some(mistake!(
-            &name,
-            "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
-        )),
-        _ => Some(mistake!(extra, "expected `{{` before this: {LOOP}")),
-    }
+        TokenTree::Ident(_) if only(extra).is_some() => bars(extra.clone()),
+        _ => mistake!(extra, "expected `{{` before this: {LOOP}"),
+    })
 }
 
 /// Returns the error of the tokens between the bars of a loop.

@@ -5,7 +5,7 @@ use super::{Position, is_call};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 /// Returns the error of `switch value { … }`, `foreach x in list { … }` and the like.
 pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
@@ -13,7 +13,7 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     let block = last(tokens).as_ref().and_then(braces).cloned()?;
     let mut between: Vec<TokenTree> = tokens.clone().into_iter().skip(1).collect();
     between.pop();
-    let between = value_text(&between.into_iter().collect());
+    let between = value_text(TokenStream::from_iter(between));
     if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
         .replace("{step}", &step.to_string())
         .replace("{place}", unwrapped(&between))
         .replace("{between}", &between)
-        .replace("{inside}", &value_text(&block.stream()));
+        .replace("{inside}", &value_text(block.stream()));
     Some(mistake!(
         &word,
         "Rust has no `{word}`\nhelp: write `{help}`"
@@ -49,7 +49,7 @@ pub(super) fn comprehension(tokens: &TokenStream, step: &Ident) -> Option<Mistak
     let head = inside.rest();
     let has_in = head.clone().into_iter().any(|tree| is_word(&tree, "in"));
     (has_in && !element.is_empty()).then(|| {
-        let [element, head] = [element, head].map(|it| value_text(&it));
+        let [element, head] = [element, head].map(value_text);
         mistake!(
             keyword,
             "Rust has no `for` in a list\nhelp: write `step {step} = for {head} {{ {element} }};`"
@@ -105,7 +105,7 @@ pub(super) fn without_type(
 
 /// Returns the `await` that tokens begin with, and the tokens after it.
 fn split(tokens: &TokenStream) -> Option<(Ident, TokenStream)> {
-    let mut tokens = Tokens::of(tokens);
+    let mut tokens = Tokens::new(tokens.clone());
     let keyword = tokens.next_ident().filter(|word| word == "await")?;
     Some((keyword, tokens.rest()))
 }
@@ -118,31 +118,27 @@ fn without(keyword: &Ident, call: &TokenStream, step: &Ident) -> Mistake {
     )
 }
 
-/// Returns the error of the first `await` in a value that is not after a dot.
-pub(super) fn inside_value(tokens: &TokenStream) -> Option<Mistake> {
-    find(tokens.clone()).map(mistake)
-}
-
 /// Returns the error of an `await` that is all of the tokens.
 pub(super) fn alone(tokens: &TokenStream) -> Option<Mistake> {
     let word = only(tokens).filter(|word| is_word(word, "await"))?;
-    Some(mistake(word.span()))
+    Some(mistake(&word))
 }
 
-fn find(tokens: TokenStream) -> Option<Span> {
+/// Returns the error of the first `await` in a value that is not after a dot.
+pub(super) fn inside_value(tokens: TokenStream) -> Option<Mistake> {
     let mut is_after_dot = false;
     tokens.into_iter().find_map(|tree| {
         let was_after_dot = std::mem::replace(&mut is_after_dot, is_sign(&tree, '.'));
         match tree {
-            TokenTree::Group(group) => find(group.stream()),
-            word => (is_word(&word, "await") && !was_after_dot).then(|| word.span()),
+            TokenTree::Group(group) => inside_value(group.stream()),
+            word => (is_word(&word, "await") && !was_after_dot).then(|| mistake(&word)),
         }
     })
 }
 
-fn mistake(at: Span) -> Mistake {
+fn mistake(word: &TokenTree) -> Mistake {
     Mistake::at(
-        at,
+        word.span(),
         "only a step waits for a value\nhelp: write `step reply: Type = await;`, and refer to `reply`",
     )
 }

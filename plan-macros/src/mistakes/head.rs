@@ -4,11 +4,10 @@ use super::HyphenatedName;
 use crate::docs::{is_among, names_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::HeadTokens;
-use crate::syntax::text::{path_text, tidy};
+use crate::syntax::text::tidy;
 use crate::syntax::tokens::{end_of, first, is_sign, parse_start};
 use plan_graph::similar;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use std::convert::Infallible;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -96,7 +95,7 @@ pub(crate) fn repeated_derives(attr: &mut Attribute, what: &str) -> Vec<Mistake>
         *attr = parse_quote!(#[derive(#(#rest),*)]);
     }
     let repeated = repeated.into_iter().map(|path| {
-        let name = path_text(&path);
+        let name = tidy(&path);
         mistake!(path, "{what} derives `{name}` already\nhelp: remove it")
     });
     repeated.collect()
@@ -118,7 +117,7 @@ pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error
 fn type_after_colon(input: ParseStream<'_>) -> String {
     let is_type = input.parse::<Token![:]>().is_ok();
     let ty = is_type.then(|| input.parse::<Type>().ok()).flatten();
-    ty.map_or_else(|| "Type".to_owned(), |ty| tidy(&ty.to_token_stream()))
+    ty.map_or_else(|| "Type".to_owned(), tidy)
 }
 
 fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake> {
@@ -160,7 +159,7 @@ fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake
     }
     let last = end_of(&input.fork().parse()?);
     let ty = match input.parse::<Type>() {
-        Ok(ty) => tidy(&ty.to_token_stream()),
+        Ok(ty) => tidy(ty),
         Err(error) => {
             // syn has no span for a token that is missing at the end.
             let last = last.filter(|_| input.is_empty());

@@ -152,7 +152,11 @@ pub(crate) fn work_with_type(
             "a `loop` with a `while` is work",
         ),
         FlowTokens::Call(_) => return None,
-        flow => (flow.blocks().any(is_steps), "these braces contain steps"),
+        _ => {
+            let mut trees = value.clone().into_iter();
+            let has_steps = trees.any(|tree| braces(&tree).is_some_and(is_steps));
+            (has_steps, "these braces contain steps")
+        }
     };
     is_work.then(|| {
         mistake!(ty, "a step with a type is a value, and {kind}\nhelp: write `step {name} = …;`, without the type")

@@ -3,9 +3,9 @@
 use super::{as_step, foreign, is_call, words};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{tidy, value_text};
-use crate::syntax::tokens::{braces, first, first_word, is_word, last, only};
+use crate::syntax::tokens::{braces, first, first_word, last, only};
 use crate::syntax::{Statement, has_steps, is_work};
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::{Expr, ExprIf, Macro};
 
 /// Returns the error of attributes that are before these tokens, and not before a step.
@@ -61,19 +61,23 @@ pub(crate) fn in_plan(statement: &Statement, tokens: &TokenStream) -> Option<Mis
         let statement = || mistake!(tokens, "{message}\n{}", help());
         return Some(called_macro(tokens).unwrap_or_else(statement));
     }
-    let value = tidy(&inside_ok(tokens)?);
+    let (_, inside) = constructor(tokens).filter(|(name, _)| name == "Ok")?;
+    let value = tidy(inside?);
     Some(mistake!(
         tokens,
         "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `{value}`"
     ))
 }
 
-/// Returns the content of `Ok(…)`, if that is all of the tokens.
-fn inside_ok(tokens: &TokenStream) -> Option<TokenStream> {
+/// Returns the name and the content of `Name` and `Name(…)`, if that is all of the tokens.
+fn constructor(tokens: &TokenStream) -> Option<(Ident, Option<TokenStream>)> {
     let mut trees = tokens.clone().into_iter();
-    match (trees.next(), trees.next(), trees.next()) {
-        (Some(word), Some(TokenTree::Group(group)), None) if is_word(&word, "Ok") => {
-            Some(group.stream())
+    match (trees.next()?, trees.next(), trees.next()) {
+        (TokenTree::Ident(name), None, None) => Some((name, None)),
+        (TokenTree::Ident(name), Some(TokenTree::Group(group)), None)
+            if group.delimiter() == Delimiter::Parenthesis =>
+        {
+            Some((name, Some(group.stream())))
         }
         _ => None,
     }
@@ -162,25 +166,15 @@ pub(crate) fn in_block(
 
 /// Returns the error of `None`, `Some(…)` and `Ok(…)`, which are values and end no block.
 fn variant(tokens: &TokenStream) -> Option<Mistake> {
-    let mut trees = tokens.clone().into_iter();
-    let TokenTree::Ident(name) = trees.next()? else {
-        return None;
-    };
-    let inside = match trees.next() {
-        None => None,
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
-            Some(group.stream())
-        }
-        Some(_) => return None,
-    };
+    let (name, inside) = constructor(tokens)?;
     let message = match (&*name.to_string(), inside) {
         ("Ok", Some(inside)) => {
-            let inside = value_text(&inside);
+            let inside = value_text(inside);
             format!(
                 "a block gives the value of its last expression, without `Ok`\nhelp: write `{inside}`"
             )
         }
-        ("None", None) | ("Some" | "Err", Some(_)) if trees.next().is_none() => {
+        ("None", None) | ("Some" | "Err", Some(_)) => {
             let value = value_text(tokens);
             format!(
                 "`{name}` is not a tool\nhelp: write `step value: Type = {value};`, then `value`"

@@ -3,8 +3,8 @@
 use super::foreign;
 use super::table::{WordKind, about};
 use crate::report::{Mistake, mistake};
-use crate::syntax::text::{path_text, tidy, value_text};
-use crate::syntax::tokens::{Tokens, first, is_sign, last, only, parse_start, start};
+use crate::syntax::text::{tidy, value_text};
+use crate::syntax::tokens::{Tokens, braces, first, is_sign, last, only, parse_start, start};
 use crate::syntax::value::{ValueKind, ValueTokens};
 use jsonptr::{ParseError, Pointer};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -15,26 +15,12 @@ use syn::{Expr, LitStr, Path};
 pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mistake {
     const DOT: &str = "expected the name of a field after the `.`";
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    if let [TokenTree::Group(object)] = &*trees
-        && is_json_object(object)
-    {
-        let message = "an object of untyped JSON is written in `json!`: `json!({ … })`";
-        return Mistake::new(object, message).certain();
-    }
-    if let [TokenTree::Group(object)] = &*trees
-        && is_object(object)
-    {
-        let message = "a struct is written with its name: `Type { … }`";
-        return Mistake::at(object.span_open(), message).certain();
-    }
-    if let Some(awaits) = foreign::inside_value(tokens) {
-        return awaits;
-    }
-    if let Some(strict) = strict_equality(&trees) {
-        return strict;
-    }
-    if let Some(placeholder) = placeholder(&trees) {
-        return placeholder;
+    let known = object(&trees)
+        .or_else(|| foreign::inside_value(tokens.clone()))
+        .or_else(|| strict_equality(&trees))
+        .or_else(|| placeholder(&trees));
+    if let Some(known) = known {
+        return known;
     }
     let mut pairs = trees.windows(2);
     let dot = pairs.find(|pair| {
@@ -73,6 +59,19 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
     }
 }
 
+/// Returns the error of `{ "key": … }` and `{ name: … }`.
+fn object(trees: &[TokenTree]) -> Option<Mistake> {
+    let [object] = trees else { return None };
+    let object = braces(object)?;
+    if is_json_object(object) {
+        let message = "an object of untyped JSON is written in `json!`: `json!({ … })`";
+        return Some(Mistake::new(object, message).certain());
+    }
+    let message = "a struct is written with its name: `Type { … }`";
+    let is_struct = Tokens::new(object.stream()).is_key();
+    is_struct.then(|| Mistake::at(object.span_open(), message).certain())
+}
+
 /// Returns the error of the `===` or `!==` of other languages.
 pub(super) fn strict_equality(trees: &[TokenTree]) -> Option<Mistake> {
     trees.windows(3).find_map(|signs| match signs {
@@ -102,14 +101,9 @@ fn placeholder(trees: &[TokenTree]) -> Option<Mistake> {
     ))
 }
 
-/// Returns `true` for `{ name: …`.
-fn is_object(group: &Group) -> bool {
-    group.delimiter() == Delimiter::Brace && Tokens::new(group.stream()).is_key()
-}
-
 /// Returns the error of `value or default`.
 fn or_default(item: &ValueTokens) -> Option<Mistake> {
-    let mut extra = Tokens::of(&item.extra);
+    let mut extra = Tokens::new(item.extra.clone());
     let word = extra.next_ident()?;
     let message = about(WordKind::Default, &word.to_string())?;
     let (before, other) = (value_text(item.written()?), default(&extra.rest()));
@@ -135,8 +129,7 @@ fn is_no_index(group: &Group) -> bool {
 /// Returns `true` for `{ "key": …`.
 fn is_json_object(group: &Group) -> bool {
     let mut content = group.stream().into_iter();
-    group.delimiter() == Delimiter::Brace
-        && matches!(content.next(), Some(TokenTree::Literal(_)))
+    matches!(content.next(), Some(TokenTree::Literal(_)))
         && content.next().is_some_and(|colon| is_sign(&colon, ':'))
 }
 
@@ -194,13 +187,13 @@ pub(crate) fn choice(item: &ValueTokens) -> Option<Mistake> {
         return Some(other);
     }
     let (before, signs) = asked(item)?;
-    let mut extra = Tokens::of(&item.extra);
+    let mut extra = Tokens::new(item.extra.clone());
     let first = extra.take_until(|extra| extra.is_colon(0));
     let has_colon = extra.next().is_some();
     let (before, rest) = (value_text(&before), extra.rest());
     let count = signs.clone().into_iter().count();
     if has_colon && !first.is_empty() && count == 1 {
-        let [first, rest] = [first, rest].map(|tokens| value_text(&tokens));
+        let [first, rest] = [first, rest].map(value_text);
         let message =
             format!("Rust has no `? :`\nhelp: write `if {before} {{ {first} }} else {{ {rest} }}`");
         return Some(Mistake::new(signs, message));
@@ -228,7 +221,7 @@ pub(crate) fn named_in_parentheses(path: &Path, tokens: &TokenStream) -> Option<
     let TokenTree::Group(group) = last(tokens)? else {
         return None;
     };
-    let name = path_text(path);
+    let name = tidy(path);
     Tokens::new(group.stream()).is_key().then(|| {
         mistake!(
             group,

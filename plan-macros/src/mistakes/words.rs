@@ -12,7 +12,7 @@ use syn::Path;
 
 /// Returns the error of `@retry(3)`, an attribute of other languages.
 fn decorator(tokens: &TokenStream) -> Option<Mistake> {
-    let mut tokens = Tokens::of(tokens);
+    let mut tokens = Tokens::new(tokens.clone());
     if !tokens.eat_punct('@') {
         return None;
     }
@@ -62,7 +62,7 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
 
 /// Returns the error of a word and a block instead of the call of a step.
 pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
-    let mut tokens = Tokens::of(tokens);
+    let mut tokens = Tokens::new(tokens.clone());
     let word = tokens.next_ident()?;
     let is_plan = word == "plan" && tokens.eat_punct('!');
     if word == "async" && tokens.is_ident(0, "move") {
@@ -260,21 +260,15 @@ fn bare_name(name: &Ident) -> Option<Mistake> {
     if let Some(message) = about(WordKind::Arm, &text) {
         return Some(Mistake::new(name, message));
     }
-    let message = format!("`{name}` alone is a new name, which has any value");
-    Some(if !text.starts_with(char::is_uppercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write `_`, and refer to the value after `match`"
-        )
+    let help = if !text.starts_with(char::is_uppercase) {
+        "write `_`, and refer to the value after `match`".to_owned()
     } else if text.len() > 1 && !text.contains(char::is_lowercase) {
-        mistake!(
-            name,
-            "{message}\nhelp: write the constant with its module: `self::{name}`"
-        )
+        format!("write the constant with its module: `self::{name}`")
     } else {
-        mistake!(
-            name,
-            "{message}\nhelp: write the variant with its enum: `Type::{name}`"
-        )
-    })
+        format!("write the variant with its enum: `Type::{name}`")
+    };
+    Some(mistake!(
+        name,
+        "`{name}` alone is a new name, which has any value\nhelp: {help}"
+    ))
 }

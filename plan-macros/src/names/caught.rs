@@ -22,8 +22,11 @@ pub(super) fn each_meant(
     if !is_caught(names, &reference.root, source, role) {
         return None;
     }
-    (is_question(reference.hops.get(depth)?) && reference.hops[..depth].iter().all(is_list))
-        .then_some(at)
+    let is_question = matches!(
+        reference.hops.get(depth)?,
+        Hop::Optional(_) | Hop::Outcome(..)
+    );
+    (is_question && reference.hops[..depth].iter().all(is_list)).then_some(at)
 }
 
 /// Returns the step and its `#[catch]` if Rust code needs the `Result` of each element, with the code.
@@ -184,7 +187,7 @@ fn lists_of(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Extent::Nothing => None,
         Extent::Whole => Some(0),
-        Extent::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
+        Extent::Each => Some(innermost(&step.body).0).filter(|depth| *depth > 0),
     }
 }
 
@@ -192,30 +195,20 @@ fn lists_of(step: &Step) -> Option<usize> {
 fn one_list(step: &Step) -> Option<(Span, usize)> {
     let at = step.policy.place(StepAttribute::Catch);
     let at = at.filter(|_| lists_of(step) == Some(0))?;
-    let depth = depth(&step.body);
+    let (depth, element) = innermost(&step.body);
     // A `?` after an element may take a value out of an `Option`.
-    (depth > 0 && !element(&step.body).may_be_absent()).then_some((at, depth))
+    (depth > 0 && !element.may_be_absent()).then_some((at, depth))
 }
 
-fn depth(body: &Body) -> usize {
-    match body {
-        Body::For(repeat) => 1 + depth(&repeat.body),
-        _ => 0,
+/// Returns the depth of nested `for`s, and the body of the innermost `for`.
+fn innermost(mut body: &Body) -> (usize, &Body) {
+    let mut depth = 0;
+    while let Body::For(repeat) = body {
+        (depth, body) = (depth + 1, &repeat.body);
     }
-}
-
-/// Returns the body of the innermost `for`.
-fn element(body: &Body) -> &Body {
-    match body {
-        Body::For(repeat) => element(&repeat.body),
-        other => other,
-    }
+    (depth, body)
 }
 
 fn is_list(hop: &Hop) -> bool {
     matches!(hop, Hop::Index(..) | Hop::Each(_))
-}
-
-fn is_question(hop: &Hop) -> bool {
-    matches!(hop, Hop::Optional(_) | Hop::Outcome(..))
 }

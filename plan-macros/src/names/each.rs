@@ -2,11 +2,8 @@
 
 use crate::docs::{is_among, text_of};
 use crate::parse::value_text;
-use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{
-    Expr, ExprClosure, ExprForLoop, ExprLet, ExprMatch, ExprMethodCall, ExprTry, Ident, Pat,
-};
+use syn::{Expr, ExprBlock, ExprClosure, ExprLet, ExprMatch, Ident, Pat, PatIdent};
 
 /// Methods of a `Result` that no list has.
 const NOT_OF_LISTS: &str = "err expect expect_err is_err is_err_and is_ok is_ok_and map_err ok unwrap unwrap_err unwrap_or unwrap_or_default \
@@ -14,98 +11,71 @@ const NOT_OF_LISTS: &str = "err expect expect_err is_err is_err_and is_ok is_ok_
 
 /// Returns the first use of an element as a `Result`, with the name of its list, among the names for which `is_list` is `true`.
 pub(super) fn asked(expr: &Expr, is_list: &dyn Fn(&Ident) -> bool) -> Option<(Ident, String)> {
-    let mut lists = Lists {
-        is_list,
-        found: None,
-        bound: Vec::new(),
+    let list = |expr: &Expr| name(inner(expr)).filter(|name| is_list(name)).cloned();
+    // `list.iter()` or `list.into_iter()`
+    let iterated = |expr: &Expr| match inner(expr) {
+        Expr::MethodCall(call) if is_among(&call.method, "iter into_iter") => list(&call.receiver),
+        _ => None,
     };
-    lists.visit_expr(expr);
-    let is_bound = |name: &Ident| lists.bound.contains(&text_of(name));
-    lists.found.filter(|(name, _)| !is_bound(name))
+    let mut found = None;
+    let bound = each_expr(expr, &mut |expr| {
+        let (list, written) = match (result(expr), expr) {
+            (Some(Expr::Index(index)), _) => (list(&index.expr), expr),
+            (_, Expr::MethodCall(call)) if call.args.iter().any(takes_result) => {
+                (iterated(&call.receiver), &*call.receiver)
+            }
+            (_, Expr::ForLoop(repeat)) => {
+                let body = Expr::Block(ExprBlock {
+                    attrs: Vec::new(),
+                    label: None,
+                    block: repeat.body.clone(),
+                });
+                let is_result = matches!(&*repeat.pat, Pat::Ident(it) if asks(&body, &it.ident));
+                let list = || list(&repeat.expr).or_else(|| iterated(&repeat.expr));
+                (is_result.then(list).flatten(), &*repeat.expr)
+            }
+            _ => return,
+        };
+        if found.is_none() {
+            found = list.map(|list| (list, value_text(written)));
+        }
+    });
+    found.filter(|(name, _)| !bound.contains(&text_of(name)))
 }
 
 /// Returns `true` if code uses the value of this name as a `Result`.
-pub(super) fn asks(expr: &Expr, name: &Ident) -> bool {
-    let mut uses = ElementUses { name, found: false };
-    uses.visit_expr(expr);
-    uses.found
+pub(super) fn asks(expr: &Expr, element: &Ident) -> bool {
+    let mut found = false;
+    each_expr(expr, &mut |expr| {
+        found |= result(expr).and_then(name) == Some(element);
+    });
+    found
 }
 
-/// Finds the elements of lists.
-struct Lists<'a> {
-    is_list: &'a dyn Fn(&Ident) -> bool,
-    found: Option<(Ident, String)>,
-    /// The names that the code binds itself.
-    bound: Vec<String>,
+/// Calls `f` with an expression and all expressions inside it, and returns the names that they bind.
+fn each_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) -> Vec<String> {
+    struct Visited<'f>(&'f mut dyn FnMut(&Expr), Vec<String>);
+    impl<'ast> Visit<'ast> for Visited<'_> {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            (self.0)(expr);
+            visit::visit_expr(self, expr);
+        }
+
+        fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
+            self.1.push(text_of(&pat.ident));
+            visit::visit_pat_ident(self, pat);
+        }
+    }
+    let mut visited = Visited(f, Vec::new());
+    visited.visit_expr(expr);
+    visited.1
 }
 
-impl Lists<'_> {
-    /// Returns the name, if the expression is a single name of a list.
-    fn list(&self, expr: &Expr) -> Option<Ident> {
-        match inner(expr) {
-            Expr::Path(path) => path
-                .path
-                .get_ident()
-                .filter(|name| (self.is_list)(name))
-                .cloned(),
-            _ => None,
-        }
-    }
-
-    /// Returns the list in `list.iter()` or `list.into_iter()`.
-    fn iterated(&self, expr: &Expr) -> Option<Ident> {
-        match inner(expr) {
-            Expr::MethodCall(call) if call.method == "iter" || call.method == "into_iter" => {
-                self.list(&call.receiver)
-            }
-            _ => None,
-        }
-    }
-
-    fn find(&mut self, name: Option<Ident>, written: &impl ToTokens) {
-        if let (Some(name), None) = (name, &self.found) {
-            self.found = Some((name, value_text(&written.to_token_stream())));
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Lists<'_> {
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        if let Some(Expr::Index(index)) = result(expr) {
-            self.find(self.list(&index.expr), expr);
-        }
-        visit::visit_expr(self, expr);
-    }
-
-    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        if let Some(name) = self.iterated(&call.receiver)
-            && call.args.iter().any(takes_result)
-        {
-            self.find(Some(name), &call.receiver);
-        }
-        visit::visit_expr_method_call(self, call);
-    }
-
-    fn visit_expr_for_loop(&mut self, repeat: &'ast ExprForLoop) {
-        let list = self
-            .list(&repeat.expr)
-            .or_else(|| self.iterated(&repeat.expr));
-        if let (Some(list), Pat::Ident(element)) = (list, &*repeat.pat) {
-            let body = Expr::Block(syn::ExprBlock {
-                attrs: Vec::new(),
-                label: None,
-                block: repeat.body.clone(),
-            });
-            if asks(&body, &element.ident) {
-                self.find(Some(list), &repeat.expr);
-            }
-        }
-        visit::visit_expr_for_loop(self, repeat);
-    }
-
-    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        self.bound.push(text_of(&pat.ident));
-        visit::visit_pat_ident(self, pat);
+/// Returns the name, if an expression is a name alone.
+fn name(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        _ => None,
     }
 }
 
@@ -130,28 +100,11 @@ fn takes_result(argument: &Expr) -> bool {
     }
 }
 
-/// Finds uses of the value of a name as a `Result`.
-struct ElementUses<'a> {
-    name: &'a Ident,
-    found: bool,
-}
-
-impl<'ast> Visit<'ast> for ElementUses<'_> {
-    fn visit_expr(&mut self, expr: &'ast Expr) {
-        if let Some(Expr::Path(path)) = result(expr) {
-            self.found |= path.path.get_ident() == Some(self.name);
-        }
-        visit::visit_expr(self, expr);
-    }
-}
-
 /// Returns the part of an expression that the expression uses as a `Result`.
 fn result(expr: &Expr) -> Option<&Expr> {
     let part = match expr {
-        Expr::MethodCall(ExprMethodCall {
-            receiver, method, ..
-        }) if is_among(method, NOT_OF_LISTS) => receiver,
-        Expr::Try(ExprTry { expr, .. }) => expr,
+        Expr::MethodCall(call) if is_among(&call.method, NOT_OF_LISTS) => &call.receiver,
+        Expr::Try(ask) => &ask.expr,
         Expr::Match(ExprMatch { expr, arms, .. })
             if arms.iter().any(|arm| is_outcome(&arm.pat)) =>
         {

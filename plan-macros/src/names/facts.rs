@@ -144,7 +144,6 @@ pub(crate) struct Facts<'t> {
     pub(super) broken: FactTable<'t, Value, ()>,
     pub(super) broken_lists: FactTable<'t, List, ()>,
     pub(super) broken_conditions: FactTable<'t, Condition, ()>,
-    /// The loops whose value of the round before is unknown.
     /// The names that `for` and `if let` bind, without the names of fields.
     pub(crate) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, with `true` for the name of a field.

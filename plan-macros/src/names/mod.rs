@@ -40,7 +40,7 @@ enum Meaning {
 #[derive(Default)]
 pub(crate) struct Names<'t> {
     /// The names of the plan itself, and the names of each block.
-    scopes: Vec<Scope>,
+    scopes: Vec<Scope<'t>>,
     /// For each step, by its number, the scope that it is in.
     places: Vec<usize>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
@@ -64,7 +64,11 @@ pub(crate) struct Names<'t> {
 
 /// The names of a plan, or of a block.
 #[derive(Default)]
-struct Scope {
+struct Scope<'t> {
+    /// The steps, or none for the condition of a loop.
+    steps: &'t [Step],
+    /// `None` for the plan itself.
+    block: Option<&'t Block>,
     sources: HashMap<String, Source>,
     /// The names of unreadable inputs, of steps with an unknown type, and names in upper case; all are already reported. `_` stands for an
     /// unknown name.
@@ -155,9 +159,15 @@ impl<'t> Names<'t> {
     }
 
     /// Returns a scope and its enclosing scopes, innermost first.
-    fn around(&self, scope: usize) -> impl Iterator<Item = &Scope> {
+    fn around(&self, scope: usize) -> impl Iterator<Item = &Scope<'t>> {
         let own = self.scopes.get(scope);
         std::iter::successors(own, |scope| self.scopes.get(scope.around?))
+    }
+
+    /// Returns the number, the steps and the block of each scope: first of the plan itself, then of its blocks.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = (usize, &'t [Step], Option<&'t Block>)> {
+        let scopes = self.scopes.iter().enumerate();
+        scopes.map(|(number, scope)| (number, scope.steps, scope.block))
     }
 
     /// Returns the scope of a step or an input.
@@ -226,7 +236,8 @@ struct Declaration<'a, 't> {
 impl<'t> Declaration<'_, 't> {
     /// Adds the names of steps, and the names of the blocks in the steps.
     fn steps(&mut self, steps: &'t [Step], broken: &[Ident], scope: usize) {
-        self.names.scopes[scope].first = self.names.places.len();
+        let own = &mut self.names.scopes[scope];
+        (own.first, own.steps) = (self.names.places.len(), steps);
         for step in steps {
             self.names.numbers.insert(step, self.names.steps.len());
             self.names.steps.push(step);
@@ -335,6 +346,7 @@ impl<'t> Declaration<'_, 't> {
 
     fn block(&mut self, block: &'t Block, scope: usize, owner: &str) {
         let scope = self.open(scope, owner);
+        self.names.scopes[scope].block = Some(block);
         self.names.numbers_of_blocks.insert(block, scope);
         self.steps(&block.steps, &block.broken, scope);
     }

@@ -1,7 +1,7 @@
 //! The roles of undo steps and always steps, and the steps that may refer to them.
 
 use super::{Mention, Names, Source};
-use crate::ast::{BlockTail, Body, Plan, Role, Step};
+use crate::ast::{BlockTail, Body, Role, Step};
 use crate::docs::text_of;
 use crate::report::Report;
 use std::collections::{HashMap, HashSet};
@@ -50,49 +50,34 @@ struct RoleCheck<'a> {
 pub(crate) type Reached<'o> = dyn Fn(usize, usize) -> Vec<bool> + 'o;
 
 /// Reports errors about the roles of steps.
-pub(crate) fn check(plan: &Plan, names: &Names<'_>, reached: &Reached<'_>, report: &mut Report) {
-    let is_work = |step: &Step| matches!(step.role, Role::Work);
-    if names.steps.iter().copied().all(is_work) {
-        return;
+pub(crate) fn check(names: &Names<'_>, reached: &Reached<'_>, report: &mut Report) {
+    for (scope, steps, block) in names.scopes() {
+        if steps.iter().all(|step| matches!(step.role, Role::Work)) {
+            continue;
+        }
+        let mut tail = Vec::new();
+        if let Some(BlockTail::Name(name)) = block.map(|block| &block.tail)
+            && let Some(source) = names.own(scope, name)
+        {
+            tail.push((name, source));
+        }
+        let mentions = block.map_or(&*names.facts.output, |block| names.mentions_after(block));
+        tail.extend(named(mentions));
+        RoleCheck {
+            steps,
+            scope,
+            names,
+            report,
+            interchanged: HashSet::new(),
+        }
+        .check(&tail, reached);
     }
-    let tail: Vec<_> = named(&names.facts.output).collect();
-    check_in(&plan.steps, &tail, 0, names, reached, report);
 }
 
 fn named(mentions: &[Mention]) -> impl Iterator<Item = (&Ident, Source)> {
     mentions
         .iter()
         .map(|mention| (&mention.name, mention.source))
-}
-
-fn check_in(
-    steps: &[Step],
-    tail: &[(&Ident, Source)],
-    scope: usize,
-    names: &Names<'_>,
-    reached: &Reached<'_>,
-    report: &mut Report,
-) {
-    RoleCheck {
-        steps,
-        scope,
-        names,
-        report,
-        interchanged: HashSet::new(),
-    }
-    .check(tail, reached);
-    for step in steps {
-        step.body.blocks(&mut |block| {
-            let (scope, mut tail) = (names.scope(block), Vec::new());
-            if let BlockTail::Name(name) = &block.tail
-                && let Some(source) = names.own(scope, name)
-            {
-                tail.push((name, source));
-            }
-            tail.extend(named(names.mentions_after(block)));
-            check_in(&block.steps, &tail, scope, names, reached, report);
-        });
-    }
 }
 
 impl RoleCheck<'_> {
@@ -108,9 +93,6 @@ impl RoleCheck<'_> {
 
     fn check(&mut self, tail: &[(&Ident, Source)], reached: &Reached<'_>) {
         let steps = self.steps;
-        if steps.iter().all(|step| matches!(step.role, Role::Work)) {
-            return;
-        }
         let mut undone_by: HashMap<usize, usize> = HashMap::new();
         for (place, step) in steps.iter().enumerate() {
             let Role::Undo(name) = &step.role else {

@@ -1,7 +1,7 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::{functions, owned};
+use super::{functions, owned, tidy};
 use crate::ast::{Header, Input, Inputs};
 use crate::docs::text_of;
 use crate::mistakes;
@@ -10,7 +10,7 @@ use crate::syntax::tokens::{Tokens, first, is_sign, starts_with};
 use crate::syntax::{HeadTokens, InputTokens};
 use plan_graph::StepAttribute;
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility};
@@ -48,7 +48,7 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
 pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
-    let mut items = Tokens::of(&source.items);
+    let mut items = Tokens::new(source.items.clone());
     if items.is_ident(0, "pub") {
         items.next();
     }
@@ -125,7 +125,7 @@ fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
         Some([value]) => Err(mistake!(
             &ty,
             "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {}`",
-            owned::shown(value)
+            tidy(value)
         )),
         _ => Ok(ty),
     }
@@ -154,9 +154,11 @@ impl Inputs {
         for (one, next) in source.iter().zip(next) {
             let before = report.len();
             let is_part = is_part(one, was_wrong);
-            let mut tokens = Tokens::new(one.to_token_stream());
+            let (name, ty, extra) = (&one.name, &one.ty, &one.extra);
+            let mut tokens = Tokens::new(one.before.clone());
             let attrs = attributes(tokens.attributes(), report).unwrap_or_default();
-            let tokens = tokens.rest();
+            let word = tokens.rest();
+            let tokens = quote!(#word #name #ty #extra);
             if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
                 let message = "expected an input before this comma: `name: Type`";
                 report.push(Mistake::new(comma, message).certain());

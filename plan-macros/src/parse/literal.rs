@@ -55,12 +55,13 @@ fn inside_some(
         report.push(null);
         inner = Value::Broken;
     }
-    let extra = match last(tokens) {
-        Some(TokenTree::Group(group)) => after_comma(group.stream()),
-        _ => TokenStream::new(),
-    };
-    if !extra.is_empty() {
-        report.error(extra, "`Some(…)` takes one value");
+    if let Some(TokenTree::Group(group)) = last(tokens) {
+        let mut tokens = Tokens::new(group.stream());
+        tokens.take_until(|tokens| tokens.is_punct(0, ','));
+        tokens.next();
+        if !tokens.is_empty() {
+            report.error(tokens.rest(), "`Some(…)` takes one value");
+        }
     }
     inner
 }
@@ -95,14 +96,6 @@ fn needs_template(value: &Value) -> bool {
         Value::List(_, values) | Value::Tuple(_, values) => values.iter().any(needs_template),
         Value::Scalar(_) | Value::None(_) | Value::Computed(_) => false,
     }
-}
-
-/// Returns the tokens after the first comma.
-fn after_comma(tokens: TokenStream) -> TokenStream {
-    let mut tokens = Tokens::new(tokens);
-    tokens.take_until(|tokens| tokens.is_punct(0, ','));
-    tokens.next();
-    tokens.rest()
 }
 
 /// `Type { name: value, shorthand, .. }`

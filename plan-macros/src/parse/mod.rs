@@ -13,9 +13,9 @@ mod policy;
 mod policy_checks;
 mod value;
 
-pub(crate) use crate::syntax::pattern::{binds_one, fields_in, names_in, pattern_text};
+pub(crate) use crate::syntax::pattern::{binds_one, fields_in, names_in};
 pub(crate) use crate::syntax::reference::is_source_name;
-pub(crate) use crate::syntax::text::{path_text, tidy, value_text};
+pub(crate) use crate::syntax::text::{tidy, value_text};
 pub(crate) use amount::duration_in;
 pub(crate) use head::krate;
 
@@ -192,7 +192,7 @@ impl PlanBody {
     /// Returns the error of a declared output without a last expression, and of a last expression without a declared output.
     fn wrong_output(&self, head: &Header, ended: bool) -> Option<Mistake> {
         match (&head.output, &self.tail) {
-            (Some(ty), None) if !ended && !is_nothing(ty) => {
+            (Some(ty), None) if !ended && !matches!(ty, Type::Tuple(it) if it.elems.is_empty()) => {
                 let last = self.steps.last();
                 let last = last.map_or_else(|| "…".to_owned(), |step| step.name.to_string());
                 Some(mistake!(
@@ -253,9 +253,4 @@ fn type_name(tokens: &TokenStream) -> Option<Ident> {
     let text = name.to_string();
     let is_constant = text.len() > 1 && !text.contains(char::is_lowercase);
     (syntax::value::is_type_name(&name) && !is_constant).then_some(name)
-}
-
-/// Returns `true` for the type `()`.
-fn is_nothing(ty: &Type) -> bool {
-    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }

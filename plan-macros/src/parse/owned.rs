@@ -1,20 +1,17 @@
 //! The types that values can have: owned, and of a known size.
 
 use super::tidy;
+use crate::docs::is_among;
 use crate::report::Report;
 use crate::syntax::tokens::{drain, end_of};
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
 
 /// Types that JSON can hold, if it can hold their parameters.
-pub(crate) const KNOWN: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "str", "String", "Value", "Option", "Vec", "VecDeque", "Box",
-    "BTreeMap", "BTreeSet", "HashMap", "HashSet",
-];
+pub(crate) const KNOWN: &str = "bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize str String Value Option \
+    Vec VecDeque Box BTreeMap BTreeSet HashMap HashSet";
 
 /// Reports each type without a size in a position that needs a size. Returns `true` if there is no such type.
 pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
@@ -25,7 +22,7 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
             ty,
             format_args!(
                 "`{}` has no known size, so no value has this type\nhelp: write {}",
-                tidy(&ty.to_token_stream()),
+                tidy(ty),
                 instead(ty)
             ),
         );
@@ -103,18 +100,16 @@ pub(crate) fn parameters(name: &Ident) -> Option<(usize, usize)> {
 fn extra_parameters(segment: &PathSegment) -> Option<String> {
     let name = &segment.ident;
     let (values, others) = parameters(name)?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    let types: Option<Vec<&Type>> = arguments.args.iter().map(type_of).collect();
-    let types = types.filter(|types| types.len() > values)?;
+    let types: Vec<&Type> = type_arguments(segment).collect();
     // No hasher and no allocator has the name of a type of values.
     let is_of_values = |ty: &&Type| last_segment(ty).is_some_and(is_container);
-    if types.len() <= values + others && !types[values..].iter().any(is_of_values) {
+    if types.len() <= values
+        || types.len() <= values + others && !types[values..].iter().any(is_of_values)
+    {
         return None;
     }
     let shown = |types: &[&Type]| -> String {
-        let types = types.iter().map(|ty| tidy(&ty.to_token_stream()));
+        let types = types.iter().map(tidy);
         types.collect::<Vec<_>>().join(", ")
     };
     let key = match values {
@@ -129,20 +124,13 @@ fn extra_parameters(segment: &PathSegment) -> Option<String> {
     ))
 }
 
-fn type_of(argument: &GenericArgument) -> Option<&Type> {
-    match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    }
-}
-
 /// Returns the type that replaces a reference to `ty`, with its backticks.
 pub(crate) fn instead(ty: &Type) -> String {
     let shown = match ty {
-        Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem.to_token_stream())),
+        Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem)),
         Type::Path(path) => match unsized_path(path) {
             Some(owned) => owned.to_owned(),
-            None => tidy(&path.to_token_stream()),
+            None => tidy(path),
         },
         Type::TraitObject(_) => return "the concrete type".to_owned(),
         _ => return "the type without `&`".to_owned(),
@@ -171,8 +159,7 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return;
     };
-    let is = |names: &[&str]| names.iter().any(|name| segment.ident == name);
-    let points = is(&["Box", "Rc", "Arc", "Cow"]);
+    let points = is_among(&segment.ident, "Box Rc Arc Cow");
     if !points && !is_container(segment) {
         return;
     }
@@ -189,9 +176,7 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
 
 /// Returns `true` for a type of the standard library whose parameters are the types of its values.
 pub(crate) fn is_container(segment: &PathSegment) -> bool {
-    const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    let mut names = KNOWN.iter().chain(OTHER);
-    names.any(|known| segment.ident == known)
+    is_among(&segment.ident, KNOWN) || is_among(&segment.ident, "Rc Arc Result")
 }
 
 /// Returns the owned type that replaces an unsized type of the standard library.
@@ -242,7 +227,7 @@ pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
 pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
     match ty {
         Type::Reference(reference) if may_be_application(&reference.elem) => {
-            let elem = shown(&reference.elem);
+            let elem = tidy(&reference.elem);
             report.error(
                 ty,
                 format!("a plan owns its values, so their types cannot be references\nhelp: if `{name}` is the application, remove this input and write `run(&{name})`; if it is a value, write `{elem}`"),
@@ -285,9 +270,4 @@ fn is_named(ty: &Type, report: &mut Report) -> bool {
     };
     report.error(ty, message);
     false
-}
-
-/// Returns a type as written.
-pub(super) fn shown(ty: &Type) -> String {
-    tidy(&ty.to_token_stream())
 }

@@ -2,15 +2,13 @@
 
 use super::amount::{self, arguments};
 use super::attribute::attributes;
-use super::path_text;
-use super::{policy_checks, value};
+use super::{policy_checks, tidy, value};
 use crate::ast::{Body, Extent, Role, Step};
 use crate::docs;
 use crate::mistakes::attribute as meant;
 use crate::report::Report;
 use plan_graph::{Concern, StepAttribute, similar};
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -36,7 +34,7 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
     read.step.intent = docs::text(&attrs);
     let mut seen: Vec<String> = Vec::new();
     for attr in &attrs {
-        let name = path_text(attr.path());
+        let name = tidy(attr.path());
         if name == "doc" {
             continue;
         }
@@ -191,15 +189,15 @@ fn one_fallback(tokens: &TokenStream) -> syn::Result<()> {
     let Some(values) = values.ok().filter(|values| values.len() > 1) else {
         return Ok(());
     };
-    let is_each = matches!(&values[0], Expr::Path(path) if path_text(&path.path) == "each")
-        && values.len() == 2;
+    let is_each =
+        matches!(&values[0], Expr::Path(path) if tidy(&path.path) == "each") && values.len() == 2;
     let help = if is_each {
-        let value = super::tidy(&values[1].to_token_stream());
+        let value = tidy(&values[1]);
         format!(
             "for each element of a `for`, write a block in its braces: `{{ #[fallback({value})] step one = Tool {{ … }}; one }}`"
         )
     } else {
-        let values = super::tidy(tokens);
+        let values = tidy(tokens);
         format!("for a tuple, write `#[fallback(({values}))]`")
     };
     Err(syn::Error::new_spanned(
@@ -215,7 +213,7 @@ fn with_arguments(known: StepAttribute, attr: &Attribute) -> String {
     let name = known.name();
     match &attr.meta {
         Meta::List(list) if !list.tokens.is_empty() => {
-            format!("{name}({})", super::tidy(&list.tokens))
+            format!("{name}({})", tidy(&list.tokens))
         }
         _ if known.is_complete_alone() => name.to_owned(),
         _ => format!("{name}(…)"),
@@ -250,7 +248,7 @@ fn undone(attr: &Attribute, step: Option<&Ident>) -> syn::Result<Ident> {
         first.is_some_and(|first| matches!(&first, TokenTree::Ident(name) if is_type(name)));
     let message = match step {
         Some(step) if is_call => {
-            let call = super::tidy(&tokens);
+            let call = tidy(&tokens);
             let is_path = syn::parse2::<Path>(tokens.clone()).is_ok();
             let arguments = if is_path { " { … }" } else { "" };
             format!(

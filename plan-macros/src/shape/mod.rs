@@ -7,7 +7,7 @@ mod remote;
 pub(crate) mod secret;
 
 use crate::docs::text_of;
-use crate::lossless::container;
+use crate::lossless::{Contained, container};
 use crate::options;
 use crate::parse::owned;
 use crate::report::Report;
@@ -48,15 +48,16 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
         // rustc would report the type once more for each use.
         return refused(input, &krate, report);
     }
-    let has_attrs = has_serde(input);
-    let serde = unparsed::serde(input, &krate, |derive| {
-        is_serde_unparsed || has_attrs && !container(input, derive).1.is_empty()
-    });
+    let containers = containers(input);
+    // serde has no derive for a union.
+    let is_union = matches!(input.data, syn::Data::Union(_));
+    let is_wrong = |(_, wrong): &Contained<'_>| is_serde_unparsed || !is_union && !wrong.is_empty();
+    let serde = unparsed::serde(input, &krate, containers.each_ref().map(is_wrong));
     let Shaped {
         shape,
         lossless,
         parts,
-    } = shape(input, &krate, false, &mut report).unwrap_or_else(|| Shaped {
+    } = shape(input, containers, &krate, false, &mut report).unwrap_or_else(|| Shaped {
         shape: quote!(#krate::check::TypeShape::Opaque),
         lossless: TokenStream::new(),
         parts: parts::derive_opaque(input, &krate),
@@ -116,19 +117,6 @@ fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {}
     }
-}
-
-/// Returns `true` if the type, a field or a variant has an attribute of serde.
-fn has_serde(input: &DeriveInput) -> bool {
-    let variants = match &input.data {
-        syn::Data::Enum(data) => Some(&data.variants),
-        syn::Data::Struct(_) | syn::Data::Union(_) => None,
-    };
-    let variants = variants.into_iter().flatten();
-    let fields = input_fields(input).flat_map(|field| &field.attrs);
-    let attrs = input.attrs.iter().chain(fields);
-    let mut attrs = attrs.chain(variants.flat_map(|variant| &variant.attrs));
-    attrs.any(|attr| attr.path().is_ident("serde"))
 }
 
 /// Returns `true` for an enum without fields, whose variants are distinct in JSON.
@@ -240,11 +228,17 @@ struct Shaped {
     parts: TokenStream,
 }
 
+/// Returns the type as serde's derives write and read it.
+fn containers(input: &DeriveInput) -> [Contained<'_>; 2] {
+    [Derive::Serialize, Derive::Deserialize].map(|derive| container(input, derive))
+}
+
 /// Reads the attributes with the rules of serde's derives.
 ///
 /// For the shape of another type, serde's own `remote` is ignored: that type does not use the derived code of this one.
 fn shape(
     input: &DeriveInput,
+    [(output, wrong), (argument, also_wrong)]: [Contained<'_>; 2],
     krate: &Path,
     is_remote: bool,
     report: &mut Report,
@@ -256,8 +250,6 @@ fn shape(
         );
         return None;
     }
-    let (output, wrong) = container(input, Derive::Serialize);
-    let (argument, also_wrong) = container(input, Derive::Deserialize);
     if is_remote {
         remote::report_serde(input, wrong, also_wrong, report);
     }

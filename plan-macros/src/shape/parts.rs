@@ -1,13 +1,16 @@
 //! The types inside a type, for the search for secrets.
 
 use super::secret;
+use crate::docs::{is_among, names_of};
+use crate::parse::functions::each_of_serde;
+use crate::parse::owned::{each_type, last_segment};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
-use syn::visit::{self, Visit};
 use syn::{
-    DeriveInput, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate, parse_quote,
+    DeriveInput, Expr, ExprLit, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate,
+    parse_quote,
 };
 
 /// Writes the implementations for a type. The parts of a generic type are the parameters in its JSON, and the types
@@ -24,26 +27,18 @@ pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     if super::input_fields(input).any(|field| secret::is_marked(&field.attrs)) {
         known.extend(quote!(#check::KnownType::Secret,));
     }
-    for attr in &input.attrs {
-        if attr.path().is_ident("serde") {
-            // serde's own derives report errors in the attribute.
-            let _ = attr.parse_nested_meta(|meta| {
-                let names = ["into", "from", "try_from"];
-                let is_other = names.iter().any(|name| meta.path.is_ident(name));
-                let value: Option<Lit> = match meta.value() {
-                    Ok(value) => Some(value.parse()?),
-                    Err(_) => None,
-                };
-                if let (true, Some(Lit::Str(text))) = (is_other, value)
-                    && let Ok(ty) = text.parse::<Type>()
-                    && let Some(inside) = secret::inside(&ty, &input.generics, check)
-                {
-                    known.extend(quote!(#check::KnownType::Asked(#inside),));
-                }
-                Ok(())
-            });
+    each_of_serde(&input.attrs, |path, value| {
+        if is_among(&names_of(path), "into from try_from")
+            && let Some(Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            })) = value
+            && let Ok(ty) = text.parse::<Type>()
+            && let Some(inside) = secret::inside(&ty, &input.generics, check)
+        {
+            known.extend(quote!(#check::KnownType::Asked(#inside),));
         }
-    }
+    });
     if known.is_empty() {
         known = quote!(#check::KnownType::Members(&[]));
     }
@@ -106,53 +101,27 @@ fn implementations(
 
 /// Returns the types whose content depends on a parameter.
 fn parts(generics: &Generics, output: &Container<'_>) -> Vec<Type> {
-    let mut parts = Parts {
-        generics,
-        all: BTreeMap::new(),
-    };
-    for field in output.data.all_fields() {
-        if is_in_json(field) {
-            parts.visit_type(field.ty);
-        }
+    let mut parts = BTreeMap::new();
+    for field in output.data.all_fields().filter(|field| is_in_json(field)) {
+        each_type(field.ty, &mut |ty| {
+            let Type::Path(TypePath { qself, path, .. }) = ty else {
+                return true;
+            };
+            let depends = match (qself, path.segments.first()) {
+                (None, Some(first)) => generics.type_params().any(|it| it.ident == first.ident),
+                _ => secret::depends(&ty.to_token_stream(), generics),
+            };
+            if depends {
+                parts.insert(ty.to_token_stream().to_string(), ty.clone());
+            }
+            !depends && last_segment(ty).is_none_or(|last| last.ident != "PhantomData")
+        });
     }
-    parts.all.into_values().collect()
+    parts.into_values().collect()
 }
 
 fn is_in_json(field: &Field<'_>) -> bool {
     let attrs = &field.attrs;
     !(attrs.skip_serializing() && attrs.skip_deserializing()
         || secret::is_marked(&field.original.attrs))
-}
-
-struct Parts<'a> {
-    generics: &'a Generics,
-    all: BTreeMap<String, Type>,
-}
-
-impl Parts<'_> {
-    fn add(&mut self, ty: &TypePath) {
-        let text = ty.to_token_stream().to_string();
-        self.all.insert(text, Type::Path(ty.clone()));
-    }
-}
-
-impl<'ast> Visit<'ast> for Parts<'_> {
-    fn visit_type_path(&mut self, ty: &'ast TypePath) {
-        let first = ty.path.segments.first().map(|first| &first.ident);
-        let is_parameter = ty.qself.is_none()
-            && first.is_some_and(|first| self.generics.type_params().any(|it| it.ident == *first));
-        let is_of_parameter =
-            ty.qself.is_some() && secret::depends(&ty.to_token_stream(), self.generics);
-        if is_parameter || is_of_parameter {
-            return self.add(ty);
-        }
-        let is_phantom = ty
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "PhantomData");
-        if !is_phantom {
-            visit::visit_type_path(self, ty);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! `#[shape(remote = "…")]`: the shape of a type that cannot derive it, since it is of another crate.
 
 use crate::docs::text_of;
-use crate::parse::functions;
+use crate::parse::functions::each_of_serde;
 use crate::report::Report;
 use crate::syntax::tokens::{enclosed, placed};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -36,7 +36,11 @@ pub(super) fn derive(
     mut report: Report,
 ) -> TokenStream {
     let shape = match &input.data {
-        Data::Struct(data) => Some((&data.fields, super::shape(input, krate, true, &mut report))),
+        Data::Struct(data) => {
+            let containers = super::containers(input);
+            let shape = super::shape(input, containers, krate, true, &mut report);
+            Some((&data.fields, shape))
+        }
         Data::Enum(data) => {
             refuse(&data.enum_token, &mut report);
             None
@@ -135,17 +139,19 @@ pub(super) fn report_serde(
         .into_iter()
         .chain(others)
         .for_each(|error| report.push(error));
-    of_serde(input, |path, _| {
-        report.error(
-            path,
-            "serde's `remote` is for types without `Serialize` and `Deserialize`, and a plan cannot contain their values\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
-        );
+    each_of_serde(&input.attrs, |path, _| {
+        if path.is_ident("remote") {
+            report.error(
+                path,
+                "serde's `remote` is for types without `Serialize` and `Deserialize`, and a plan cannot contain their values\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
+            );
+        }
     });
 }
 
 /// Reports serde's own `remote` if the author means `#[shape(remote = …)]`. A type that is its own remote has values.
 pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
-    of_serde(input, |path, value| {
+    each_of_serde(&input.attrs, |path, value| {
         let Some(Expr::Lit(ExprLit {
             lit: Lit::Str(remote),
             ..
@@ -154,7 +160,7 @@ pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
             return;
         };
         let remote = remote.value();
-        if remote == "Self" || input.ident == remote {
+        if !path.is_ident("remote") || remote == "Self" || input.ident == remote {
             return;
         }
         report.error(
@@ -164,24 +170,6 @@ pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
             ),
         );
     });
-}
-
-/// Hands over each `remote` of serde, with its value.
-fn of_serde(input: &DeriveInput, mut found: impl FnMut(&Path, Option<&Expr>)) {
-    for attr in input
-        .attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("serde"))
-    {
-        // Other errors in the attribute are already reported.
-        let _ = attr.parse_nested_meta(|meta| {
-            let value = functions::value(&meta)?;
-            if meta.path.is_ident("remote") {
-                found(&meta.path, value.as_ref());
-            }
-            Ok(())
-        });
-    }
 }
 
 /// Returns `true` if a path names the struct itself.

@@ -1,10 +1,10 @@
 //! `#[shape(secret)]`, and the search for secrets inside a type.
 
 use crate::docs::text_of;
-use crate::json;
-use crate::options;
 use crate::parse::owned;
 use crate::report::Report;
+use crate::syntax::tokens::mentions;
+use crate::{json, options};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
@@ -89,7 +89,7 @@ pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> Toke
 pub(crate) fn may_be_inside(ty: &Type) -> bool {
     // The user's crate may have a type with the name of a type of serde_json.
     let is_value = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Value");
-    json::is_checked(ty) || json::mentions(&ty.to_token_stream(), &is_value)
+    json::is_checked(ty) || mentions(&ty.to_token_stream(), &is_value)
 }
 
 /// Writes the function of [`inside`] for a type with the tokens `name`.
@@ -228,5 +228,5 @@ pub(super) fn depends(tokens: &TokenStream, generics: &Generics) -> bool {
     };
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     let depends = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Self" || is_parameter(name));
-    !generics.params.iter().all(is_lifetime) && json::mentions(tokens, &depends)
+    !generics.params.iter().all(is_lifetime) && mentions(tokens, &depends)
 }

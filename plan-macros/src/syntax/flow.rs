@@ -92,21 +92,6 @@ impl FlowTokens {
     }
 }
 
-impl FlowTokens {
-    /// Returns the braces that may hold steps.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Group> {
-        let (branches, other): (&[BranchTokens], _) = match self {
-            Self::If(branches, _) => (branches, None),
-            Self::For(repeat) => (&[], repeat.block.as_ref()),
-            Self::Loop(repeat) => (&[], repeat.block.as_ref()),
-            Self::Block(group, _) => (&[], Some(group)),
-            Self::Call(_) => (&[], None),
-        };
-        let branches = branches.iter().filter_map(|branch| branch.block.as_ref());
-        branches.chain(other)
-    }
-}
-
 impl BranchTokens {
     pub(crate) fn keyword(&self) -> Span {
         let last = self.keywords.last();

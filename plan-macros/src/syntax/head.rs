@@ -2,8 +2,8 @@
 
 use super::tokens::Tokens;
 use super::value::split;
+use crate::docs::is_among;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Span, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Token, Type};
 
@@ -58,15 +58,6 @@ pub(crate) struct InputTokens {
     /// The tokens after the type, where there should be none.
     pub(crate) extra: TokenStream,
     pub(crate) comma: Option<Punct>,
-}
-
-impl ToTokens for InputTokens {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.before.to_tokens(tokens);
-        self.name.to_tokens(tokens);
-        self.ty.to_tokens(tokens);
-        self.extra.to_tokens(tokens);
-    }
 }
 
 /// Returns the head, and the content of its braces, or `None` in the expression form.
@@ -163,7 +154,7 @@ fn items(tokens: &mut Tokens) -> TokenStream {
 fn is_scope(tokens: &Tokens, ahead: usize) -> bool {
     let group = tokens.peek_group(ahead, Delimiter::Parenthesis);
     let first = group.and_then(|group| group.stream().into_iter().next());
-    matches!(first, Some(TokenTree::Ident(word)) if ["crate", "self", "super", "in"].iter().any(|scope| word == scope))
+    matches!(first, Some(TokenTree::Ident(word)) if is_among(&word, "crate self super in"))
 }
 
 fn is_inputs(tokens: &Tokens) -> bool {
@@ -208,11 +199,7 @@ fn is_nameless(tokens: &Tokens) -> bool {
 
 /// Returns `true` for the first word of an item of Rust that looks like a plan.
 fn is_item_keyword(ident: &Ident) -> bool {
-    [
-        "fn", "async", "struct", "enum", "impl", "trait", "mod", "plan",
-    ]
-    .iter()
-    .any(|keyword| ident == keyword)
+    is_among(ident, "fn async struct enum impl trait mod plan")
 }
 
 /// Returns `true` if a plan starts after a word: `pbu Name(input: Type) -> …`.

@@ -1,8 +1,7 @@
 //! The names that patterns bind.
 
 use super::reference::is_source_name;
-use super::text::tidy;
-use quote::ToTokens;
+use crate::docs::{is_among, names_of};
 use syn::visit::Visit;
 use syn::{FieldPat, Ident, Pat, PatIdent, Path};
 
@@ -47,11 +46,6 @@ impl<'ast> Visit<'ast> for PatternNames {
     }
 }
 
-/// Returns a pattern as written, except for spaces.
-pub(crate) fn pattern_text(pat: &Pat) -> String {
-    tidy(&pat.to_token_stream())
-}
-
 /// Returns `true` for a name in `Some(…)`, `Ok(…)` or `Err(…)`, which is the name of the whole inner value.
 pub(crate) fn binds_one(pat: &Pat) -> bool {
     wrapped(pat).is_some_and(|(_, inner)| is_name(inner))
@@ -62,9 +56,7 @@ pub(super) fn wrapped(pat: &Pat) -> Option<(&Path, &Pat)> {
     let Pat::TupleStruct(pattern) = pat else {
         return None;
     };
-    let is_known = ["Some", "Ok", "Err"]
-        .iter()
-        .any(|name| pattern.path.is_ident(name));
+    let is_known = is_among(&names_of(&pattern.path), "Some Ok Err");
     let is_one = pattern.elems.len() == 1 && !pattern.elems.trailing_punct();
     (is_known && is_one).then(|| (&pattern.path, &pattern.elems[0]))
 }

@@ -2,7 +2,7 @@
 
 use super::flow::has_steps;
 use super::reference::is_keyword;
-use super::tokens::{self, Tokens, end_of};
+use super::tokens::{self, Tokens, end_of, mentions};
 use super::value::split;
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -203,11 +203,10 @@ pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
 
 /// Returns `true` if one of the words is among the tokens.
 pub(crate) fn is_mentioned(tokens: &TokenStream, words: &[String]) -> bool {
-    tokens.clone().into_iter().any(|tree| match tree {
-        TokenTree::Ident(word) => words.iter().any(|other| word == other),
-        TokenTree::Group(group) => is_mentioned(&group.stream(), words),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
+    mentions(
+        tokens,
+        &|it| matches!(it, TokenTree::Ident(it) if words.iter().any(|word| it == word)),
+    )
 }
 
 /// Takes `[optional]` out of `step [optional] name =`.

@@ -22,10 +22,6 @@ impl Tokens {
         }
     }
 
-    pub(crate) fn of(stream: &TokenStream) -> Self {
-        Self::new(stream.clone())
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -320,6 +316,14 @@ pub(crate) fn placed(tokens: TokenStream, at: Span) -> TokenStream {
         tree
     });
     trees.collect()
+}
+
+/// Returns `true` if `is` holds for a token, or for a token in a group.
+pub(crate) fn mentions(tokens: &TokenStream, is: &dyn Fn(&TokenTree) -> bool) -> bool {
+    tokens.clone().into_iter().any(|token| match &token {
+        TokenTree::Group(group) => mentions(&group.stream(), is),
+        token => is(token),
+    })
 }
 
 /// Returns `true` before a comma or the end.

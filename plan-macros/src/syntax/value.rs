@@ -1,10 +1,9 @@
 //! A value, cut into the values inside it, so that an error stays in its piece.
 
 use super::reference;
-use super::tokens::{at_end, in_braces, in_brackets, in_parens, is_sign};
+use super::tokens::{at_end, enclosed, in_braces, in_brackets, in_parens, is_sign};
 use crate::ast::{Reference, Scalar};
 use crate::docs::{names_of, text_of};
-use crate::syntax::tokens::enclosed;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
@@ -225,9 +224,7 @@ fn parens(input: ParseStream<'_>) -> Option<ValueKind> {
 
 fn holds(content: ParseStream<'_>, char: char) -> bool {
     let trees = content.fork().parse::<TokenStream>().unwrap_or_default();
-    trees
-        .into_iter()
-        .any(|tree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char))
+    trees.into_iter().any(|tree| is_sign(&tree, char))
 }
 
 /// `json!(…)`, `format!(…)`, `Type { … }`, `path::Variant(…)`.
@@ -368,7 +365,7 @@ pub(crate) fn scalar(expr: &Expr) -> Option<Scalar> {
 }
 
 /// Returns the tokens that `parse` reads at the start, and the rest.
-pub(super) fn split<T>(
+pub(crate) fn split<T>(
     tokens: &TokenStream,
     parse: impl Fn(ParseStream<'_>) -> syn::Result<T>,
 ) -> Option<(TokenStream, TokenStream)> {

@@ -50,7 +50,8 @@ impl Function {
     fn find(item: &TokenStream) -> Option<Self> {
         let mut tokens = Tokens::new(item.clone());
         let mut before = tokens.take_until(|tokens| tokens.is_ident(0, "fn"));
-        before.extend(tokens.take_until(is_parentheses));
+        let is_inputs = |it: &Tokens| it.peek_group(0, Delimiter::Parenthesis).is_some();
+        before.extend(tokens.take_until(is_inputs));
         let Some(TokenTree::Group(parameters)) = tokens.next() else {
             return None;
         };
@@ -78,8 +79,4 @@ impl Function {
         parsed.block.stmts.push(Stmt::Expr(body, None));
         Ok(parsed)
     }
-}
-
-fn is_parentheses(tokens: &Tokens) -> bool {
-    tokens.peek_group(0, Delimiter::Parenthesis).is_some()
 }

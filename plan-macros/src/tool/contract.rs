@@ -186,13 +186,9 @@ fn check_fields(input: &DeriveInput, report: &mut Report) -> bool {
 fn unnamed(ident: &Ident, fields: &FieldsUnnamed) -> String {
     let fields = fields.unnamed.iter().map(|field| {
         let Field { vis, ty, .. } = field;
-        format!(
-            "{} …: {}",
-            tidy(&vis.to_token_stream()),
-            tidy(&ty.to_token_stream())
-        )
-        .trim_start()
-        .to_owned()
+        format!("{} …: {}", tidy(vis), tidy(ty))
+            .trim_start()
+            .to_owned()
     });
     let fields: Vec<String> = fields.collect();
     format!(

@@ -57,6 +57,7 @@ pub(super) fn expand(
     let tool = Expansion {
         unknown,
         krate,
+        check: &check,
         name: &name,
         read_only: options.read_only,
         ident: &ident,
@@ -89,11 +90,7 @@ pub(super) fn expand(
         #errors
 
         // A tool is async and owns its arguments, whether or not it needs to.
-        #[allow(
-            clippy::unused_async,
-            clippy::needless_pass_by_value,
-            clippy::too_many_arguments,
-        )]
+        #[allow(clippy::unused_async, clippy::needless_pass_by_value, clippy::too_many_arguments)]
         #function
         #tool
     }
@@ -104,7 +101,7 @@ fn for_struct(item: &mut ItemFn, report: &mut Report) -> Vec<Attribute> {
     let (mut for_struct, rest): (Vec<Attribute>, Vec<Attribute>) = item
         .attrs
         .drain(..)
-        .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
+        .partition(|attr| docs::is_named(attr, "derive serde"));
     item.attrs = rest;
     for attr in &mut for_struct {
         report.extend(repeated_derives(attr, "a tool"));
@@ -133,6 +130,7 @@ struct Expansion<'a> {
     /// A placeholder type without further errors, if an error was reported.
     unknown: Option<TokenStream>,
     krate: &'a Path,
+    check: &'a TokenStream,
     name: &'a str,
     read_only: bool,
     ident: &'a Ident,
@@ -161,6 +159,7 @@ impl Expansion<'_> {
     fn structure(&self) -> (TokenStream, TokenStream) {
         let Self {
             krate,
+            check,
             ident,
             for_struct,
             function,
@@ -168,23 +167,19 @@ impl Expansion<'_> {
         } = self;
         let vis = &function.vis;
         let no_parameters = no_parameters(ident.span());
-        let serde = quote!(#krate::check::serde);
+        let serde = quote!(#check::serde);
         let serde_path = tidy(&serde);
-        let copied = function.attrs.iter().filter(|attr| {
-            attr.path().is_ident("doc")
-                || attr.path().is_ident("deprecated")
-                || signature::is_cfg(attr)
-        });
+        let copied = function.attrs.iter();
+        let copied = copied.filter(|attr| docs::is_named(attr, "doc deprecated cfg"));
         let doc = docs::text(&function.attrs)
             .is_empty()
             .then(|| format!("The arguments of [`{}`].", function.sig.ident.unraw()))
             .map(|doc| quote!(#[doc = #doc]));
         let arguments = self.signature.arguments.iter();
-        let check = quote!(#krate::check);
         let owner = json::Holder {
             ident,
             attrs: for_struct,
-            check: &check,
+            check,
         };
         let has_application = self.signature.application.is_some();
         let fields = arguments.enumerate().map(|(index, argument)| {
@@ -225,11 +220,7 @@ impl Expansion<'_> {
             #(#for_struct)*
             #[serde(crate = #serde_path)]
             #[shape(crate = #krate)]
-            #[allow(
-                clippy::struct_excessive_bools,
-                clippy::struct_field_names,
-                clippy::module_name_repetitions,
-            )]
+            #[allow(clippy::struct_excessive_bools, clippy::struct_field_names, clippy::module_name_repetitions)]
             #vis struct #ident #no_parameters {
                 #(#fields,)*
             }
@@ -239,7 +230,11 @@ impl Expansion<'_> {
 
     fn contract(&self) -> TokenStream {
         let Self {
-            krate, name, ident, ..
+            krate,
+            check,
+            name,
+            ident,
+            ..
         } = self;
         let cfgs = self.cfgs();
         let output = match (self.outcome(), &self.unknown) {
@@ -252,13 +247,12 @@ impl Expansion<'_> {
         let output_type = self.signature.output.as_ref();
         let inside = output_type
             .map(json::output_of)
-            .and_then(|ty| secret::of_output(ty, &Generics::default(), &quote!(#krate::check)));
-        let check = quote!(#krate::check);
+            .and_then(|ty| secret::of_output(ty, &Generics::default(), check));
         let hand_over = self
             .unknown
             .is_none()
-            .then(|| lossless::of_output(&quote!(Self::Output), &check));
-        let take = self.unknown.is_none().then(|| self.take(&check));
+            .then(|| lossless::of_output(&quote!(Self::Output), check));
+        let take = self.unknown.is_none().then(|| self.take());
         let description = docs::text(&self.function.attrs);
         let constants = super::constants(name, &description, self.read_only);
         let one_application = self.signature.application.is_some();
@@ -279,18 +273,18 @@ impl Expansion<'_> {
     }
 
     /// Writes the method that takes the arguments from values in Rust.
-    fn take(&self, check: &TokenStream) -> Option<TokenStream> {
+    fn take(&self) -> Option<TokenStream> {
         let arguments = &self.signature.arguments;
         let attrs = arguments.iter().flat_map(|argument| &argument.attrs);
         if lossless::are_renamed(attrs.chain(&self.for_struct)) {
             let structure = syn::parse2(self.structure().1).ok()?;
-            return lossless::take_as_read(&structure, check);
+            return lossless::take_as_read(&structure, self.check);
         }
         let fields = arguments.iter().filter_map(|argument| {
             let ident = &argument.ident;
             Some((ident, text_of(ident), argument.ty.as_ref()?))
         });
-        Some(lossless::take(fields, check))
+        Some(lossless::take(fields, self.check))
     }
 
     fn implementation(&self) -> TokenStream {
@@ -367,8 +361,8 @@ impl Expansion<'_> {
         if let Some(ContextParameter { place, ty }) = &self.signature.context {
             // rustc reports another type of the context at this span.
             let at = ty.span();
-            let krate = placed(self.krate.to_token_stream(), at);
-            let context = quote_spanned!(at=> <_ as #krate::check::IsContext>::of(__context),);
+            let check = placed(self.check.clone(), at);
+            let context = quote_spanned!(at=> <_ as #check::IsContext>::of(__context),);
             arguments.insert(*place, context);
         }
         // rustc reports an error type without a conversion at the return type.
@@ -387,8 +381,7 @@ impl Expansion<'_> {
     fn outcome(&self) -> Option<TokenStream> {
         let output = self.signature.output.as_ref()?;
         let span = output.span();
-        let check = placed(self.krate.to_token_stream(), span);
-        let check = quote_spanned!(span=> #check::check);
+        let check = placed(self.check.clone(), span);
         Some(if json::is_known_result(output) {
             quote_spanned!(span=> #output as #check::Outcome<true>)
         } else {

@@ -1,5 +1,6 @@
 //! Parameters with a syntax error.
 
+use crate::docs::is_among;
 use crate::parse::owned::KNOWN;
 use crate::syntax::is_keyword;
 use crate::syntax::tokens::{Tokens, enclosed};
@@ -55,14 +56,11 @@ impl Parameters {
 
 /// Returns `true` for a parameter that is only a type.
 fn is_type(tokens: &TokenStream) -> bool {
-    let mut tokens = Tokens::of(tokens);
+    let mut tokens = Tokens::new(tokens.clone());
     tokens.attributes();
     match syn::parse2(tokens.rest()) {
         Ok(Type::Path(path)) => match path.path.get_ident() {
-            Some(name) => {
-                KNOWN.iter().any(|known| name == known)
-                    || name.to_string().starts_with(char::is_uppercase)
-            }
+            Some(name) => is_among(name, KNOWN) || name.to_string().starts_with(char::is_uppercase),
             None => true,
         },
         Ok(Type::Infer(_)) | Err(_) => false,

@@ -1,7 +1,7 @@
 //! The contract of a tool from a function's signature, and errors about signatures that a tool cannot have.
 
 use super::types::{self, Lifetimes, has_no_impl_trait, is_owned};
-use crate::docs::text_of;
+use crate::docs::{is_named, text_of};
 use crate::parse::functions;
 use crate::parse::owned::{self, is_borrowed_value, may_be_application};
 use crate::report::Report;
@@ -171,7 +171,7 @@ fn correct_reference(input: &mut PatType, is_first: bool, report: &mut Report) {
         return;
     }
     let (pat, ty) = (&reference.pat, &input.ty);
-    let written = crate::parse::tidy(&quote!(#pat: &#ty));
+    let written = crate::parse::tidy(quote!(#pat: &#ty));
     report.error(
         reference,
         format_args!("the `&` of the application is before its type\nhelp: write `{written}`"),
@@ -359,7 +359,7 @@ fn is_no_context(input: &PatType, report: &mut Report) -> bool {
             input,
             format_args!(
                 "no plan can give a `CallContext`: it is not an argument\nhelp: write `#[context] {}`",
-                crate::parse::tidy(&input.to_token_stream())
+                crate::parse::tidy(input)
             ),
         );
     }
@@ -424,9 +424,7 @@ fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
 
 /// Returns `true` for an attribute that belongs to the field of the parameter in the generated struct.
 pub(super) fn is_for_struct(attr: &Attribute) -> bool {
-    ["doc", "serde", "shape"]
-        .iter()
-        .any(|name| attr.path().is_ident(name))
+    is_named(attr, "doc serde shape")
 }
 
 pub(super) fn is_cfg(attr: &Attribute) -> bool {

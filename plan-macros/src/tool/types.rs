@@ -4,7 +4,6 @@ use crate::parse::owned::{self, each_type};
 use crate::parse::tidy;
 use crate::report::Report;
 use proc_macro2::Span;
-use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -123,7 +122,7 @@ pub(super) fn future(output: &ReturnType) -> Option<String> {
                 (&*segment.ident.to_string(), &segment.arguments)
             {
                 self.0 = arguments.args.iter().find_map(|argument| match argument {
-                    GenericArgument::AssocType(output) => Some(tidy(&output.ty.to_token_stream())),
+                    GenericArgument::AssocType(output) => Some(tidy(&output.ty)),
                     _ => None,
                 });
             } else {

@@ -146,3 +146,35 @@ fn secrets_are_a_part_of_plan_json() {
     let other: plan_runtime::Plan = serde_json::from_str(&plain).unwrap();
     assert_ne!(other, read);
 }
+
+/// A type with the JSON of another type, named after an option with parentheses.
+#[derive(Clone, Serialize, Deserialize, Shape)]
+#[serde(rename_all(serialize = "camelCase"), into = "Login")]
+struct Account {
+    user: String,
+}
+
+impl From<Account> for Login {
+    fn from(account: Account) -> Self {
+        let pass_word = account.user.to_uppercase();
+        Self {
+            user: account.user,
+            pass_word,
+        }
+    }
+}
+
+#[tool]
+async fn open(user: String) -> Result<Account> {
+    Ok(Account { user })
+}
+
+#[test]
+fn secrets_of_a_converted_type_are_found_after_other_options_of_serde() {
+    let plan = plan! {
+        step account = Open { user: "sarah" };
+        account
+    };
+    let tool = plan.plan().step("account").unwrap().tool().unwrap();
+    assert_eq!(pointers(&tool.secret_output), ["/passWord"]);
+}

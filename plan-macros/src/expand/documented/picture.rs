@@ -1,8 +1,7 @@
 //! The graph as SVG inside Markdown, in the colors of rustdoc's theme.
 
 use super::super::Context;
-use super::words;
-use super::words::Text;
+use super::words::{self, Text};
 use crate::ast::{Body, Extent, Role, Step};
 use crate::docs::text_of;
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
@@ -77,7 +76,9 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
                 let (at, width) = (layout.boxes[place], sizes[place].0);
                 svg.tag("g").inside(|g| {
                     write_box(g, step, &does[place], at, width);
-                    if starts_at_once(step) && cx.graphs.of(0).needs(place).is_empty() {
+                    let works = !matches!(step.body, Body::Compute(_) | Body::Broken(_))
+                        && matches!(step.role, Role::Work);
+                    if works && cx.graphs.of(0).needs(place).is_empty() {
                         write_start(g, at);
                     }
                 });
@@ -106,7 +107,7 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     let mut rect = rect.attr("rx", round);
     let optional = step.policy.optional != Extent::Nothing;
     let undo = matches!(step.role, Role::Undo(_));
-    if optional || undo || may_be_skipped(&step.body) {
+    if optional || undo || step.body.may_be_absent() {
         rect = rect.markup("stroke-dasharray=\"4 3\"");
     }
     // The colors of code in rustdoc, or else the color of the surrounding prose.
@@ -123,12 +124,6 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     }
 }
 
-/// Returns `true` if a step starts at once unless it waits for another step.
-fn starts_at_once(step: &Step) -> bool {
-    let works = !matches!(step.body, Body::Compute(_) | Body::Broken(_));
-    works && matches!(step.role, Role::Work)
-}
-
 /// Draws an open circle on the upper edge of a box.
 fn write_start(g: &mut Html, middle: Point) {
     let circle = g.tag("circle").attr("cx", format_args!("{:.1}", middle.0));
@@ -137,11 +132,4 @@ fn write_start(g: &mut Html, middle: Point) {
     circle
         .markup("style=\"fill:var(--main-background-color,transparent);stroke:currentColor\"")
         .empty();
-}
-
-fn may_be_skipped(body: &Body) -> bool {
-    match body {
-        Body::If(branches) => !branches.iter().any(|branch| branch.conditions.is_empty()),
-        _ => false,
-    }
 }

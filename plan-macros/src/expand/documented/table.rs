@@ -5,7 +5,6 @@ use super::words::{self, Code, Text};
 use crate::ast::Header;
 use crate::docs::{self, text_of};
 use crate::parse::tidy;
-use quote::quote;
 use std::fmt::{Display, Write};
 
 /// Returns the tables of a plan, with the author's documentation `own` and the graph `picture` before the steps.
@@ -28,7 +27,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
             let first = description.split("\n\n").next().unwrap_or_default();
             [
                 Code(&text_of(&input.name)).to_string(),
-                Code(&tidy(&quote!(#ty))).to_string(),
+                Code(&tidy(ty)).to_string(),
                 Text(first).to_string(),
             ]
         });
@@ -51,7 +50,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
     }
     if let (Some(ty), Some(tail)) = (&head.output, &cx.plan.tail) {
         let value = words::short(&words::text(&tail.value, cx.names));
-        let ty = tidy(&quote!(#ty));
+        let ty = tidy(ty);
         let row = [&value, &ty].map(|code| Code(code).to_string());
         table(["Output", "Type"], [row], &mut text);
     }

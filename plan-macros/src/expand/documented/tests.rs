@@ -17,7 +17,7 @@ fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
     let mut names = Names::new(&plan, &mut report);
     names::resolve(&plan, &mut names, &mut report);
-    let graphs = Graphs::new(&plan, &names, &mut report);
+    let graphs = Graphs::new(&names, &mut report);
     look(&Context::new(&plan, &names, &graphs, None))
 }
 

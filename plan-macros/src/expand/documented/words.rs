@@ -4,7 +4,7 @@ use super::super::Context;
 use crate::ast::{Block, Body, Condition, List, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::{Names, Source};
-use crate::parse::{path_text, pattern_text, tidy, value_text};
+use crate::parse::{tidy, value_text};
 use plan_graph::{StepAttribute, is_unseen};
 use quote::quote;
 use std::fmt::{self, Display, Write};
@@ -22,11 +22,11 @@ pub(super) fn action(step: &Step, names: &Names<'_>) -> String {
 fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
     let code = |text: &str| Code(text).to_string();
     match does {
-        Body::Call(literal) => parts.push(code(&path_text(&literal.path))),
+        Body::Call(literal) => parts.push(code(&tidy(&literal.path))),
         Body::Compute(_) | Body::Await(_) => {
             let is_wait = matches!(does, Body::Await(_));
             parts.push(if is_wait { "awaits" } else { "computed" }.to_owned());
-            let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
+            let ty = step.ty.as_ref().map(tidy);
             parts.extend(ty.map(|ty| code(&ty)));
         }
         Body::If(branches) => {
@@ -49,7 +49,7 @@ fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
                 List::Computed(computed, _) => value_text(&computed.written),
                 List::Broken => "…".to_owned(),
             };
-            let (name, list) = (code(&pattern_text(&repeat.pat)), code(&short(&list)));
+            let (name, list) = (code(&tidy(&repeat.pat)), code(&short(&list)));
             parts.push(format!("for {name} in {list}"));
             body(&repeat.body, step, names, parts);
         }
@@ -62,7 +62,7 @@ fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
             ));
         }
         Body::Broken(path) => {
-            parts.push(code(&path.as_ref().map_or("…".to_owned(), path_text)));
+            parts.push(code(&path.as_ref().map_or("…".to_owned(), tidy)));
         }
     }
 }
@@ -84,11 +84,7 @@ fn condition(condition: &Condition, names: &Names<'_>) -> String {
     match names.condition(condition) {
         Condition::Holds(value) => text(value, names),
         Condition::Let(pattern, computed, _) => {
-            format!(
-                "let {} = {}",
-                pattern_text(pattern),
-                value_text(&computed.written)
-            )
+            format!("let {} = {}", tidy(pattern), value_text(&computed.written))
         }
         Condition::Broken(_) => "…".to_owned(),
     }
@@ -99,7 +95,7 @@ fn condition(condition: &Condition, names: &Names<'_>) -> String {
 pub(super) fn action_in_short(step: &Step, names: &Names<'_>) -> String {
     fn collect(body: &Body, names: &Names<'_>, words: &mut Vec<String>) {
         match names.body(body) {
-            Body::Call(literal) => words.push(path_text(&literal.path)),
+            Body::Call(literal) => words.push(tidy(&literal.path)),
             Body::Compute(_) => words.push("computed".to_owned()),
             Body::Await(_) => words.push("await".to_owned()),
             Body::If(branches) => {
@@ -156,11 +152,11 @@ pub(super) fn text(value: &Value, names: &Names<'_>) -> String {
         Value::Computed(computed) => value_text(&computed.written),
         Value::Scalar(scalar) => {
             let (minus, lit) = (&scalar.minus, &scalar.lit);
-            tidy(&quote!(#minus #lit))
+            tidy(quote!(#minus #lit))
         }
         Value::None(_) => "None".to_owned(),
         Value::Some(_, _, value) => format!("Some({})", text(value, names)),
-        Value::Literal(literal) => path_text(&literal.path) + " { … }",
+        Value::Literal(literal) => tidy(&literal.path) + " { … }",
         Value::Json(..) => "json!(…)".to_owned(),
         Value::Format(_) => "format!(…)".to_owned(),
         Value::List(_, values) if values.is_empty() => "[]".to_owned(),

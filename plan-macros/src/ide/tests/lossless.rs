@@ -46,7 +46,16 @@ fn of_head(head: &HeadTokens) -> TokenStream {
         ..
     } = head;
     let name = name.as_ref().ok();
-    let inputs = inputs.iter().flatten().map(InputTokens::to_token_stream);
+    let inputs = inputs.iter().flatten().map(|input| {
+        let InputTokens {
+            before,
+            name,
+            ty,
+            extra,
+            ..
+        } = input;
+        quote!(#before #name #ty #extra)
+    });
     let output = output.as_ref().map(|(_, ty)| ty);
     quote!(#attrs #vis #(#keywords)* #name #generics #(#inputs)* #extra #output)
 }

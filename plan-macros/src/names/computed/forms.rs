@@ -113,7 +113,7 @@ impl Finder<'_> {
         let Some(field) = source(after).filter(|field| is_value && self.is_unknown(field)) else {
             return false;
         };
-        let before = tidy(&before.to_token_stream());
+        let before = tidy(before);
         let message = format!("one dot leads to a field: write `{before}.{field}`");
         self.refuse(range.limits, &message);
         true
@@ -192,7 +192,7 @@ impl Finder<'_> {
 
     /// Returns the message about an `.await`.
     pub(super) fn await_message(&self, wait: &ExprAwait) -> (Token![await], String) {
-        let written = value_text(&wait.base.to_token_stream());
+        let written = value_text(&wait.base);
         let message = if matches!(&*wait.base, Expr::Struct(_)) {
             format!(
                 "a computed value calls no tool\nhelp: write a step without a type: `step name = {written};`"

@@ -97,12 +97,6 @@ impl Finder<'_> {
         self.mention_or(name, "")
     }
 
-    /// Like `mention`, for a name that may refer to a function.
-    fn mention_argument(&mut self, name: &Ident) -> bool {
-        let help = format!("help: if it is a function, write its path: `self::{name}`\n");
-        self.mention_or(name, &help)
-    }
-
     fn mention_or(&mut self, name: &Ident, help: &str) -> bool {
         if self.is_bound(name) {
             return false;
@@ -241,7 +235,8 @@ impl Finder<'_> {
         for (at, (name, mut expr, separator)) in parts.into_iter().enumerate() {
             match string_literal(&expr).filter(|_| is_format(at)) {
                 Some(text) => {
-                    for name in captured(text).filter(|name| !named.contains(&text_of(name))) {
+                    let names = captured(text).into_iter();
+                    for name in names.filter(|name| !named.contains(&text_of(name))) {
                         self.mention(&name);
                     }
                 }
@@ -383,11 +378,10 @@ fn string_literal(expr: &Expr) -> Option<&LitStr> {
 }
 
 /// Returns the names in the placeholders of a format string.
-fn captured(text: &LitStr) -> impl Iterator<Item = Ident> {
-    let (at, value) = (text.span(), text.value());
+fn captured(text: &LitStr) -> Vec<Ident> {
+    let value = text.value();
     let names = format_string::captured(&value).into_iter();
-    let names: Vec<Ident> = names
-        .filter_map(|name| format_string::name(name, at))
-        .collect();
-    names.into_iter()
+    names
+        .filter_map(|name| format_string::name(name, text.span()))
+        .collect()
 }

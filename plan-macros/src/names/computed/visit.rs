@@ -262,7 +262,8 @@ impl Finder<'_> {
     fn visit_argument(&mut self, expr: &mut Expr) {
         match source(expr) {
             Some(name) => {
-                if self.mention_argument(&name) {
+                let help = format!("help: if it is a function, write its path: `self::{name}`\n");
+                if self.mention_or(&name, &help) {
                     *expr = owned(expr, &name);
                 }
             }

@@ -11,7 +11,6 @@ use crate::docs::text_of;
 use crate::parse::{self, value_text};
 use crate::report::Report;
 use proc_macro2::Span;
-use quote::ToTokens;
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::{BinOp, Expr, Ident, Pat};
@@ -248,11 +247,25 @@ impl<'t> Resolver<'_, 't> {
         let Value::Computed(computed) = value else {
             return None;
         };
+        let Expr::Binary(both) = &computed.expr else {
+            return None;
+        };
+        // A name that is unknown is probably bound.
         let is_unknown =
             |name: &Ident| matches!(self.names.find(name, &self.frames), Meaning::Unknown);
-        let compared = ComparedPattern::of(&computed.expr, &is_unknown)?;
-        self.report.error(compared.pattern, compared.message());
-        Some(compared.names)
+        let mut operands = [(&both.left, &both.right), (&both.right, &both.left)].into_iter();
+        let (pattern, value, names) = operands.find_map(|(pattern, value)| {
+            let names = arguments(pattern).filter(|names| names.iter().any(is_unknown))?;
+            matches!(both.op, BinOp::Eq(_)).then_some((pattern, value, names))
+        })?;
+        let (written, value) = (value_text(pattern), value_text(value));
+        self.report.error(
+            pattern,
+            format_args!(
+                "a pattern in a condition comes after `let`\nhelp: write `let {written} = {value}`"
+            ),
+        );
+        Some(names)
     }
 
     /// Leaves the frame of a pattern.
@@ -276,41 +289,6 @@ fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
         .enumerate()
         .map(|(part, name)| (text_of(name), Some(part)))
         .collect()
-}
-
-/// A pattern used as an operand of `==`.
-struct ComparedPattern<'e> {
-    pattern: &'e Expr,
-    /// The names in the pattern.
-    names: Vec<Ident>,
-    value: &'e Expr,
-}
-
-impl<'e> ComparedPattern<'e> {
-    /// Returns the operand of a comparison that is a call of a variant with a name that is unknown, and so probably bound.
-    fn of(expr: &'e Expr, is_unknown: &dyn Fn(&Ident) -> bool) -> Option<Self> {
-        let Expr::Binary(both) = expr else {
-            return None;
-        };
-        if !matches!(both.op, BinOp::Eq(_)) {
-            return None;
-        }
-        let operands = [(&both.left, &both.right), (&both.right, &both.left)];
-        operands.into_iter().find_map(|(pattern, value)| {
-            let names = arguments(pattern)?;
-            names.iter().any(is_unknown).then_some(Self {
-                pattern,
-                names,
-                value,
-            })
-        })
-    }
-
-    fn message(&self) -> String {
-        let pattern = value_text(&self.pattern.to_token_stream());
-        let value = value_text(&self.value.to_token_stream());
-        format!("a pattern in a condition comes after `let`\nhelp: write `let {pattern} = {value}`")
-    }
 }
 
 /// Returns the names in `Variant(a, b)`, if the parentheses contain only names.

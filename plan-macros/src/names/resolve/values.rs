@@ -9,7 +9,8 @@ use super::blocks::role_in;
 use crate::ast::{
     Computed, Fields, Format, FormatPart, Hop, Json, Reference, Role, Scalar, Test, Value,
 };
-use crate::parse;
+use crate::parse::tidy;
+use crate::syntax::value::{self as syntax, ValueKind};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Expr, Ident, Lit};
@@ -337,28 +338,8 @@ fn borrowed(expr: &Expr) -> Option<(Span, String)> {
     let Expr::Reference(reference) = expr else {
         return None;
     };
-    let place = &reference.expr;
-    is_place(place).then(|| {
-        let owned = parse::tidy(&place.to_token_stream());
-        (reference.and_token.span, owned)
-    })
-}
-
-/// Returns `true` for a name with fields and indices.
-fn is_place(expr: &Expr) -> bool {
-    match expr {
-        Expr::Path(path) => path.path.get_ident().is_some(),
-        Expr::Field(field) => is_place(&field.base),
-        Expr::Index(index) => {
-            let is_known = match &*index.index {
-                Expr::Lit(_) => true,
-                Expr::Range(range) => range.start.is_none() && range.end.is_none(),
-                _ => false,
-            };
-            is_known && is_place(&index.expr)
-        }
-        Expr::Paren(paren) => is_place(&paren.expr),
-        Expr::Group(group) => is_place(&group.expr),
-        _ => false,
-    }
+    let (item, rest) = syntax::value(reference.expr.to_token_stream());
+    let is_place = matches!(item.kind, ValueKind::Reference(..));
+    (is_place && item.extra.is_empty() && rest.is_empty())
+        .then(|| (reference.and_token.span, tidy(&reference.expr)))
 }

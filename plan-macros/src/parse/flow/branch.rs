@@ -4,6 +4,7 @@ use super::super::owned::KNOWN;
 use super::super::value;
 use super::WorkReader;
 use crate::ast::Body;
+use crate::docs::is_among;
 use crate::mistakes::Position;
 use crate::syntax::reference::is_source_name;
 use crate::syntax::value::is_type_name;
@@ -72,7 +73,7 @@ pub(super) fn is_variant(path: &Path) -> bool {
     let (Some(last), Some(owner)) = (names.next(), names.next()) else {
         return false;
     };
-    is_type_name(last) && (is_type_name(owner) || KNOWN.iter().any(|known| owner == known))
+    is_type_name(last) && (is_type_name(owner) || is_among(owner, KNOWN))
 }
 
 fn is_value_of(expr: &Expr) -> bool {

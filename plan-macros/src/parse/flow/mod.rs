@@ -72,9 +72,7 @@ impl WorkReader<'_> {
         end: Span,
         position: Position,
     ) -> Result<Body, Mistake> {
-        if let Some(mistake) = wrong::in_place_of_call(&tokens, position, self.step) {
-            return Err(mistake);
-        }
+        refuse(wrong::in_place_of_call(&tokens, position, self.step))?;
         let (tokens, waits) = wrong::without_waiting(tokens, self.step)?;
         self.report.extend(waits);
         let (path, fields) = match value::all(tokens.clone(), end, position.end(), self.report) {
@@ -153,9 +151,7 @@ impl WorkReader<'_> {
                 });
                 continue;
             };
-            if let Some(mistake) = mistakes::missing_else(&condition, branch.block.as_ref()) {
-                return Err(mistake);
-            }
+            refuse(mistakes::missing_else(&condition, branch.block.as_ref()))?;
             let message =
                 "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`";
             let no_block = || Mistake::at(end_of(&condition).unwrap_or(keyword), message);
@@ -173,14 +169,10 @@ impl WorkReader<'_> {
         let Some(within) = source.in_token.as_ref().map(TokenTree::span) else {
             return Err(mistakes::no_in(&source));
         };
-        if let Some(word) = mistakes::for_else(&source.list) {
-            return Err(word);
-        }
+        refuse(mistakes::for_else(&source.list))?;
         let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);
         let block = source.block.ok_or_else(no_block)?;
-        if let Some(word) = wrong::early_end(&block, wrong::in_for) {
-            return Err(word);
-        }
+        refuse(wrong::early_end(&block, wrong::in_for))?;
         if source.pattern.is_empty() {
             let message = format!("expected a name before `in`: {}", mistakes::FOR);
             return Err(Mistake::at(within, message));
@@ -196,9 +188,7 @@ impl WorkReader<'_> {
             Ok((_, Some(more))) => return Err(mistakes::before_in(more)),
             Err(error) => return Err(wrong::pattern_of_for(&source.pattern, error)),
         };
-        if let Some(mistake) = mistakes::filter(&pat, &source.list) {
-            return Err(mistake);
-        }
+        refuse(mistakes::filter(&pat, &source.list))?;
         let before = self.report.len();
         let list = self.list(source.list, &pat, within);
         let body = self.after(before, |it| it.inner(&block));
@@ -212,13 +202,9 @@ impl WorkReader<'_> {
         let last = source.last.map(|(bar, tokens)| last(bar, tokens));
         let last = last.transpose()?;
         let no_round = || Mistake::at(keyword, mistakes::LOOP);
-        let group = match before_round {
-            Some(mistake) => return Err(mistake),
-            None => source.block.ok_or_else(no_round)?,
-        };
-        if let Some(word) = wrong::early_end(&group, wrong::in_loop) {
-            return Err(word);
-        }
+        refuse(before_round)?;
+        let group = source.block.ok_or_else(no_round)?;
+        refuse(wrong::early_end(&group, wrong::in_loop))?;
         let before = self.report.len();
         let again = self.again(source.while_token, source.condition, &group)?;
         if self.report.drop_cascade(before) {
@@ -239,17 +225,13 @@ impl WorkReader<'_> {
         condition: TokenStream,
         round: &Group,
     ) -> Result<Value, Mistake> {
-        if let Some(mistake) = mistakes::no_while(keyword.as_ref(), round) {
-            return Err(mistake);
-        }
+        refuse(mistakes::no_while(keyword.as_ref(), round))?;
         let Some(end) = end_of(&condition) else {
             let at = keyword.map_or(round.span_close(), |keyword| keyword.span());
             return Err(Mistake::at(at, "expected a condition after `while`"));
         };
-        match mistakes::condition_of_loop(&condition) {
-            Some(mistake) => Err(mistake),
-            None => Ok(value::all(condition, end, "`;`", self.report)),
-        }
+        refuse(mistakes::condition_of_loop(&condition))?;
+        Ok(value::all(condition, end, "`;`", self.report))
     }
 
     /// Reads the tokens between `in` and the braces.
@@ -287,6 +269,10 @@ impl WorkReader<'_> {
             None => List::Broken,
         }
     }
+}
+
+fn refuse(mistake: Option<Mistake>) -> Result<(), Mistake> {
+    mistake.map_or(Ok(()), Err)
 }
 
 /// Reads the name of the previous round's value.

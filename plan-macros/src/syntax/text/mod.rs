@@ -4,21 +4,17 @@
 //! two tokens whether a space belongs there. The tokens do not change, except that a string over several lines is written on one line.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
-use syn::{Expr, LitStr, Path};
+use quote::ToTokens;
+use syn::{Expr, LitStr};
 
 /// Prints a type, a pattern or a path.
-pub(crate) fn tidy(tokens: &TokenStream) -> String {
-    Printer::new(false).print(tokens)
+pub(crate) fn tidy(tokens: impl ToTokens) -> String {
+    Printer::new(false).print(tokens.into_token_stream())
 }
 
 /// Prints a value.
-pub(crate) fn value_text(tokens: &TokenStream) -> String {
-    Printer::new(true).print(tokens)
-}
-
-/// Prints a path.
-pub(crate) fn path_text(path: &Path) -> String {
-    tidy(&quote::ToTokens::to_token_stream(path))
+pub(crate) fn value_text(tokens: impl ToTokens) -> String {
+    Printer::new(true).print(tokens.into_token_stream())
 }
 
 /// The kind of the last printed token. The space after the token depends on it.
@@ -91,8 +87,8 @@ impl Printer {
         }
     }
 
-    fn print(mut self, tokens: &TokenStream) -> String {
-        self.stream(tokens.clone());
+    fn print(mut self, tokens: TokenStream) -> String {
+        self.stream(tokens);
         self.out
     }
 
