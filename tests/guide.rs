@@ -339,6 +339,7 @@ plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/narrow.rs MOST_BRANCHES: suggestions
 plan-runtime/src/dynamic/check/narrow.rs MOST_LISTED: suggestions
+plan-runtime/src/dynamic/check/narrow.rs MOST_MEMBERS: suggestions
 plan-runtime/src/dynamic/check/unordered.rs MOST_NAMED: steps in a message
 plan-runtime/src/dynamic/check/value/message.rs MOST_COUNTED: values in a message
 plan-runtime/src/dynamic/check/value/message.rs MOST_READ: suggestions

@@ -166,9 +166,9 @@ fn in_all(tool: &str, field: &str) -> [String; 4] {
 /// Each fix leaves the second mistake alone.
 #[test]
 fn two_mistakes_in_a_plan() {
-    let [one, other] = ["string", "color"].map(|tool| match tool {
+    let [one, other] = ["mails", "color"].map(|tool| match tool {
         "color" => give("color", "$ref:a.color").replace(r#""b""#, r#""c""#),
-        _ => give("string", "$ref:a.cc"),
+        _ => give("mail", "$ref:a.mails"),
     });
     let find = r#"{"id": "a", "tool": "find", "arguments": {}}"#;
     let text = format!(r#"{{"steps": [{find}, {one}, {other}], "output_steps": ["b", "c"]}}"#);
@@ -227,6 +227,8 @@ fn helps_about_references_with_defaults() {
 fn each_dialect_shows_the_narrowing() {
     for (tool, field, code) in [
         ("string", "cc", Code::MaybeAbsent),
+        ("mail", "mail", Code::MaybeAbsent),
+        ("mail", "mails", Code::MaybeAbsent),
         ("color", "color", Code::NotAllowed),
     ] {
         for text in in_all(tool, field) {

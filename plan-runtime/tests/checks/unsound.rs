@@ -175,7 +175,7 @@ fn a_listed_value_that_may_be_null() {
     assert_eq!(
         found(&output(true), &call),
         [
-            "maybe-absent: the value of `$ref:a.many` does not fit argument `x`: its `[..]` may be null, but must be a string"
+            "maybe-absent: the value of `$ref:a.many` does not fit argument `x`: an element may be null, but must be a string"
         ]
     );
     assert_eq!(found(&output(false), &call), [""; 0]);
@@ -278,7 +278,7 @@ fn a_literal_behind_steps_obeys_the_bounds() {
         (
             r#"{"id": "m", "for": {"pattern": "x", "list": [2, 1], "body": {"value": "$ref:x"}}}"#.to_owned(),
             r#"{"pair": "$ref:m"}"#,
-            "the value of `$ref:m` does not fit argument `pair`: its `[..]` may be the number 1, but must be at least 2",
+            "the value of `$ref:m` does not fit argument `pair`: an element may be the number 1, but must be at least 2",
         ),
         (
             value("1"),

@@ -1,7 +1,7 @@
 //! Suggested replacements, in the dialect of the document.
 
 use super::checked_value::{CheckedValue, ValueKind};
-use super::outputs::KnownReference;
+use super::outputs::{KnownReference, Outputs};
 use super::unresolved::Break;
 use super::value::Passed;
 use crate::dynamic::dialects::reading::is_reference;
@@ -17,6 +17,17 @@ const MOST_TRIED: usize = 64;
 
 /// Maximum number of fields in a suggestion.
 const MOST_NAMED: usize = 3;
+
+impl Outputs<'_, '_> {
+    /// Returns names for new variables, which the plan does not use.
+    pub(super) fn new_variables(&self) -> impl Iterator<Item = &'static str> + '_ {
+        ["x", "found", "there", "given"].into_iter().filter(|name| {
+            !self.is_bound(name)
+                && self.plan.step(name).is_none()
+                && self.plan.input(name).is_none()
+        })
+    }
+}
 
 impl KnownReference<'_, '_> {
     /// Returns a reference as JSON, as the document has it.
@@ -183,13 +194,7 @@ impl KnownReference<'_, '_> {
         then: impl FnOnce(&str) -> (String, String),
     ) -> String {
         let known = self.known;
-        let is_free = |name: &&str| {
-            !known.is_bound(name)
-                && known.plan.step(name).is_none()
-                && known.plan.input(name).is_none()
-        };
-        let mut names = ["x", "found", "there", "given"].into_iter();
-        let name = names.find(is_free).unwrap_or("some_value");
+        let name = known.new_variables().next().unwrap_or("some_value");
         let value = self.as_json().unwrap_or_else(|| "…".to_owned());
         let (body, after) = then(&known.rules.variable(known.depth(), name));
         let last = format!(

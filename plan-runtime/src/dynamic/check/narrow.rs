@@ -1,7 +1,9 @@
 //! Help for a value that fits only in some runs: an `if` or a `for` in the dialect of the document.
 
+use super::outputs::KnownReference;
 use super::value::Passed;
-use crate::dynamic::schema::{Mismatch, Reason, Types};
+use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Types};
+use crate::plan::{Segment, Selector};
 use serde_json::Value;
 
 /// Maximum number of branches in a help.
@@ -9,6 +11,9 @@ const MOST_BRANCHES: usize = 4;
 
 /// Maximum number of listed values in the search for a help.
 const MOST_LISTED: usize = 64;
+
+/// Maximum number of members of an object in a help.
+const MOST_MEMBERS: usize = 16;
 
 impl Passed<'_> {
     /// Returns the help for a value that fits only in some runs.
@@ -29,6 +34,7 @@ impl Passed<'_> {
                 "use a list without null, or pass this list through a tool that removes null"
                     .to_owned()
             })),
+            ("", Reason::Missing { always: false, .. }) => self.with_members(),
             _ => None,
         }
     }
@@ -59,6 +65,48 @@ impl Passed<'_> {
         let branches = branches.collect::<Vec<_>>().join(", ");
         Some(format!(
             "call the tool only with a value that fits: `\"if\": [{branches}]`"
+        ))
+    }
+
+    /// Returns the help with a call that runs only if the optional members are present.
+    fn with_members(&self) -> Option<String> {
+        let KnownReference { known, reference } = self.read;
+        let ([given], [takes]) = (self.given.ty.forms(), self.takes.forms()) else {
+            return None;
+        };
+        let part = |name: &str| {
+            let mut path = reference.path.to_vec();
+            path.push(Segment::new(Selector::Key(name.to_owned())));
+            self.read.with_path(&path)
+        };
+        let mut free = known.new_variables();
+        let (mut members, mut patterns) = (Vec::new(), Vec::new());
+        for name in takes.names().into_iter().take(MOST_MEMBERS) {
+            let is_sure = matches!(given.property(name), Property::Type(_))
+                && given.presence(name) == Presence::Sure;
+            let value = match () {
+                () if is_sure => part(name)?,
+                () if takes.required().contains(&name) => {
+                    let (depth, free) = (known.depth() + patterns.len(), free.next()?);
+                    let value = part(name)?;
+                    patterns.push(format!(r#""pattern": "Some({free})", "value": {value}"#));
+                    known.rules.variable(depth, free)
+                }
+                () => continue,
+            };
+            members.push(format!("{}: {value}", Value::from(name)));
+        }
+        let object = known.rules.object_of(&members.join(", "));
+        let call = self.call_with(&object);
+        let (what, patterns) = match &patterns[..] {
+            [one] => ("member is", one.clone()),
+            all => (
+                "members are",
+                format!(r#""all": [{{{}}}]"#, all.join("}, {")),
+            ),
+        };
+        Some(format!(
+            r#"call the tool only if the {what} present: `"if": [{{{patterns}, "then": {{{call}}}}}]`"#
         ))
     }
 }

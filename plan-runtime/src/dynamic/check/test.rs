@@ -51,6 +51,9 @@ impl<'a> Checker<'a, '_> {
                     r#"a condition is a reference, or a test such as `{"compare": […, ">", …]}`"#
                         .to_owned()
                 }
+                _ if operand.types.overlaps(Types::BOOL) => format!(
+                    r#"compare the value with `true`: `{{"compare": [{shown}, "==", true]}}`"#
+                ),
                 _ => format!(r#"compare the value: `{{"compare": [{shown}, "==", …]}}`"#),
             })
         });

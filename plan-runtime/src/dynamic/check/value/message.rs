@@ -281,6 +281,7 @@ fn list_values(values: &[&Value]) -> String {
 pub(in crate::dynamic::check) fn why(mismatch: &Mismatch, subject: &str) -> String {
     let its = match &*mismatch.place {
         "" => "it".to_owned(),
+        "[..]" => "an element".to_owned(),
         place => format!("its `{}`", short(place)),
     };
     let member = |name: &str| {
