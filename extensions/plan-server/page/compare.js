@@ -44,10 +44,11 @@ const givenOf = (step) => {
   const all = Object.values(given(step));
   return all.length ? (all.length > 1 ? all : all[0]) : undefined;
 };
+const statusOf = (step) => (step.undone ? "undone" : step.status);
 export const differences = (a, b) => {
   if (!a || !b) return ["only in one run"];
   return [
-    a.status !== b.status && "status",
+    statusOf(a) !== statusOf(b) && "status",
     differ(a.output, b.output) && "output",
     (a.error ?? "") !== (b.error ?? "") && "error",
     differ(given(a), given(b)) && "arguments",
@@ -63,7 +64,7 @@ const stepOf = (both, found) => {
   return both.map((step, at) => {
     if (!step) return h("span", { class: "none" }, "not in this run");
     const differs = (name) => (found.includes(name) ? "differs" : null);
-    return h("div", {}, h("span", { class: differs("status") }, stateLike(step.status)), !ran(step) ? h("span", { class: "hint" }, " did not run") : step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(step.duration_ms))] : "",
+    return h("div", {}, h("span", { class: differs("status") }, stateLike(statusOf(step))), !ran(step) ? h("span", { class: "hint" }, " did not run") : step.duration_ms >= 0 ? [" ", h("span", { class: differs("time") }, took(step.duration_ms))] : "",
       step.error ? h("p", { class: "error" }, errors[1 - at] ? marked(errors[at], errors[1 - at], SIDES[at][0]) : prose(step.error)) : null,
       wholes.filter((_, nth) => [given, outputs][nth][at] !== undefined).map(([name, shown]) => h("details", { open: found.includes(name.toLowerCase()) }, h("summary", {}, name), shown[at])));
   });

@@ -10,6 +10,10 @@ import { who } from "./who.js";
 
 // The focus in a removed card, with the heading that has the focus since then. After a restart, the server asks again with other ids.
 let before = null;
+// The time of the latest key of a person whose field has gone with its card. Until this person pauses, no key decides.
+let typing = 0;
+const PAUSE_MS = 3_000;
+const isTyping = () => Date.now() - typing < PAUSE_MS;
 const FOCUSABLE = "a, button, input, textarea, select, summary, [tabindex]";
 const contentOf = (card) => card.dataset.content ?? card.dataset.of;
 const returned = (place) => {
@@ -17,9 +21,22 @@ const returned = (place) => {
   const control = card?.querySelectorAll(FOCUSABLE)[before.nth];
   if (!control?.getClientRects().length) return false;
   control.focus();
+  typing = 0;
+  document.querySelector(".gone")?.remove();
   if (Number.isInteger(before.caret)) control.setSelectionRange(before.caret, before.caret);
   before = null;
   return true;
+};
+// Somebody else has answered the question in which a person types. The rest of the text must not answer the next question.
+const lostField = (card, field) => {
+  typing = Date.now();
+  const heading = document.querySelector("main > :not([hidden]) h1");
+  document.querySelector(".gone")?.remove();
+  const note = h("p", { class: "hint gone", role: "status" }, `“${card.querySelector("h2, h3, h4").textContent}” is no longer open. Somebody else has answered the question, or the run has ended.`, field.value ? [" You had typed: ", bdi(field.value, 500)] : "");
+  heading.after(note);
+  heading.focus();
+  before = { ...before, heading };
+  window.addEventListener("hashchange", () => note.remove(), { once: true });
 };
 // The key of a card says all that somebody decides about, so that a card never stands for another question than the one that it shows. The cards have the order of `all`.
 const cards = (place, all, key, make) => {
@@ -29,6 +46,7 @@ const cards = (place, all, key, make) => {
   const card = place.children[focused];
   const now = card && { content: contentOf(card), nth: [...card.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement), caret: document.activeElement.selectionStart };
   const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
+  const field = card && !card.dataset.answered && !wanted.has(card.dataset.of) && document.activeElement.matches("input, textarea, select") ? document.activeElement : null;
   for (const [of, card] of shown) if (!wanted.has(of)) card.remove();
   [...wanted].forEach(([of, one], at) => {
     const made = shown.get(of) ?? make(one);
@@ -39,6 +57,7 @@ const cards = (place, all, key, make) => {
   if (!card || place.contains(document.activeElement)) return;
   before = card.dataset.answered ? null : now;
   if (returned(place)) return;
+  if (field) return lostField(card, field);
   // The focus goes from an answered card to the heading of the next card, where a second press of a key decides nothing.
   const next = place.children[Math.min(focused, place.childElementCount - 1)];
   const each = next?.querySelectorAll(":scope > .each:not([hidden]) > *") ?? [];
@@ -253,6 +272,10 @@ export const callsOf = ({ some, isPart }) => `${isPart ? "at least " : ""}${plur
 // Keys in a question: they move between questions, and choose an answer that the person then confirms.
 const KEYS = { a: "Allow", e: "Edit…", r: "Refuse…" };
 const pressed = (event) => {
+  if (isTyping() && event.key !== "Tab" && !event.target.closest("input, textarea, select")) {
+    typing = Date.now();
+    return event.preventDefault();
+  }
   if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]") || event.target.closest("input, textarea, select, [aria-disabled=true]")) return;
   const key = event.key.toLowerCase();
   const card = event.target.closest(".question");

@@ -103,7 +103,7 @@ const showRun = () => {
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
   document.title = `${name.slice(0, 60)} – ${state} – plan!`;
   const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
-  put($("run-facts"), [state, run.began, run.ended, run.report?.duration_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(run.report?.duration_ms ?? ended - began)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  put($("run-facts"), [state, run.began, run.ended, run.report?.duration_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(idle ? ended - began : run.report?.duration_ms ?? ended - began)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];

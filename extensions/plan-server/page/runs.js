@@ -41,7 +41,7 @@ const sortable = (made) => {
 const rowOf = (run, hasInputs, hasErrors) => {
   const line = (text) => h("span", { class: runs.state === "failed" ? "two-lines" : "one-line", title: text || null }, text ? bdi(text, 500) : "–");
   // The message comes first, since the rows of one plan often begin with one step.
-  const error = () => line(String(run.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*)$/s, "$2, in the step $1").replaceAll("`", ""));
+  const error = () => line(String(run.error ?? "").replace(/^step (`[^`]+`)(?: \([^)]*\))?: (.*?)((?: \(this blocked [^)]*\))?(?:; (?:not )?undone: .*)?)$/s, "$2, in the step $1$3").replaceAll("`", ""));
   const name = run.name || run.plan || "without a name";
   const choose = h("input", { type: "checkbox", id: `choose-${run.id}`, "aria-label": `Select the run ${cut(name, 200)}, ${cut(run.id, 80)}`, onchange: () => {
     runs.chosen[choose.checked ? "add" : "delete"](run.id);

@@ -62,8 +62,10 @@ const legendOf = (legend, x, y, { fontFamily, color }) => [...legend.querySelect
 // The title above the graph, in lines that fit.
 const headOf = (title, x, y, width, { fontFamily, color }) => {
   const lines = [""];
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `600 14px ${fontFamily}`;
   for (const word of title.split(" ")) {
-    if (lines.at(-1) && (lines.at(-1).length + word.length) * 7.5 > width) lines.push("");
+    if (lines.at(-1) && pen.measureText(`${lines.at(-1)} ${word}`).width > width) lines.push("");
     lines.push(`${lines.pop()} ${word}`.trim());
   }
   return lines.map((line, nth) => make("text", { x, y: y + (nth + 1) * ROW, "font-family": fontFamily, "font-size": "14px", "font-weight": 600, fill: color }, line));

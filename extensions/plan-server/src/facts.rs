@@ -35,6 +35,7 @@ impl Facts {
     pub(crate) fn of(state: &State, run: RunSummary, report: &Report) -> Result<Self, Problem> {
         let (plan, inputs) = state.plan(&run.id)?;
         let undone = undone(&plan, report);
+        let earlier = state.decisions.earlier(&run.id);
         let remains = match run.state {
             RunState::Running | RunState::Done => Vec::new(),
             _ => {
@@ -46,9 +47,14 @@ impl Facts {
         };
         Ok(Self {
             state: state.state_of(&run),
-            took: report.duration(),
+            // The report of a retry that failed at once ends where the report before the retry ended.
+            took: run
+                .ended
+                .filter(|_| earlier.iter().any(|it| it.idle_ms.is_some()))
+                .and_then(|ended| ended.duration_since(run.began).ok())
+                .unwrap_or_else(|| report.duration()),
             name: state.decisions.name(&run.id),
-            earlier: state.decisions.earlier(&run.id),
+            earlier,
             restarts: state.decisions.restarts(&run),
             error: cause(state, &run, report)?,
             output: output(state, &run.id)?,

@@ -346,6 +346,27 @@ await test("many tabs of runs", () => stubbed({ pace: 20 }, async (stub) => {
   await close(page);
 }));
 
+// The rest of a sentence has the letters of keys, and spaces.
+await test("somebody else answers the question in which a person types", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await start(page, [{ id: "one", tool: "send_mail", for: 3, arguments: { to: "ada", text: "Hello." } }]);
+  const run = stub.runs.get("r0001");
+  await press(page, "Answer one by one", "#questions");
+  for (const [path, word, left] of [["one[0]", "Edit…", 2], ["one[1]", "Refuse…", 1]]) {
+    await says(page, "#questions .question .question h4", `in the step ${path}`);
+    await press(page, word, "#questions .question .question");
+    await wait(page, () => document.activeElement.matches("input, textarea"));
+    await page.keyboard.type("To");
+    run.questions.find((one) => one.path === path).settle({ decision: "allow", by: "Bob" });
+    await says(page, ".gone", "is no longer open");
+    await page.keyboard.type("wn, just the east room, a ");
+    assert.deepEqual([run.questions.length, run.decisions.length], [left, 0]);
+    assert.ok(!(await page.$("#questions .question form:not([hidden]) textarea")), "no form has opened");
+    assert.match(await text(page, ".gone"), /You had typed: .*To/);
+  }
+  await close(page);
+}));
+
 // After a restart, the server asks again with another id.
 await test("the focus after a restart", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url, { allowed: gone });

@@ -320,6 +320,14 @@ await test("a comparison of steps that did not run", () => stubbed({ pace: 1 }, 
   await close(page);
 }));
 
+await test("a comparison of undone steps", () => stubbed({ pace: 1 }, async (stub) => {
+  const page = await open(stub.url);
+  const differences = (first, second) => page.evaluate(async (...both) => (await import("/page/compare.js")).differences(...both), first, second);
+  assert.deepEqual(await differences({ status: "completed", undone: true }, { status: "completed" }), ["status"]);
+  assert.deepEqual(await differences({ status: "completed", undone: true }, { status: "completed", undone: true }), []);
+  await close(page);
+}));
+
 await test("numbers as written", () => stubbed({}, async (stub) => {
   const run = (id, value) => {
     const steps = [{ path: "sent", tool: "send_mail", needs: [], affects: [], affects_count: 0 }];
