@@ -254,7 +254,7 @@ fn values_are_text() {
     }
 }
 
-/// The first line of a page has its sentence for each number of steps.
+/// The first line of a page counts the steps.
 #[test]
 fn facts_count_steps() {
     let facts = |steps: Value| {
@@ -267,7 +267,7 @@ fn facts_count_steps() {
     assert_eq!(facts(json!([step("a"), step("b")])), "2 steps in ");
 }
 
-/// A list has one length in the graph and in the sentence about its failures, also if some elements did not start.
+/// A list has one length in the graph and in the sentence about its failures, even if some elements did not start.
 #[test]
 fn a_list_has_one_length() {
     let body = json!({"tool": {"name": "act"}, "arguments": {"object": {"fail": "no"}}});

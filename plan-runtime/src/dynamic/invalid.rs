@@ -1,11 +1,11 @@
-//! The finding for text that is not JSON, with a help for usual mistakes.
+//! The finding for a document that is not JSON, with helps for usual errors.
 
 use super::finding::{Code, Note};
 use super::source::Source;
 use crate::resolve::describe::short;
 use std::ops::Range;
 
-// Words of serde_json.
+// Messages of serde_json.
 const CONTROL: &str = "control character (\\u0000-\\u001F) found while parsing a string";
 const ESCAPE: &str = "invalid escape";
 const NUMBER: &str = "invalid number";
@@ -72,7 +72,7 @@ pub(super) fn note(
         .help(help.or(general).map(str::to_owned))
 }
 
-/// Returns the place of the word or character that serde_json does not expect.
+/// Returns the range of the word or character that serde_json does not expect.
 fn token(text: &str, error: &serde_json::Error, words: &str) -> Range<usize> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
     let lines = text
@@ -101,7 +101,7 @@ fn token(text: &str, error: &serde_json::Error, words: &str) -> Range<usize> {
     start..start + end
 }
 
-/// Returns the place of a wrong escape, whose last byte is at this position.
+/// Returns the range of a wrong escape, whose last byte is at this position.
 fn escape(text: &str, last: usize) -> Range<usize> {
     let is_slash = |at: &usize| text.as_bytes().get(*at) == Some(&b'\\');
     let unicode = last.checked_sub(r"u0000".len()).filter(|start| {
@@ -119,7 +119,7 @@ fn escape(text: &str, last: usize) -> Range<usize> {
     start..ends.unwrap_or(text.len())
 }
 
-/// Returns the help for a usual mistake.
+/// Returns the help for a usual error.
 fn help(words: &str, found: &str) -> Option<&'static str> {
     Some(match (words, found) {
         (CONTROL, "\t") => "a tab in a string is written `\\t`",

@@ -278,7 +278,8 @@ pub(super) struct StepRun {
     pub(super) active: u32,
     /// Questions that are open.
     pub(super) questions: BTreeSet<QuestionId>,
-    /// The step itself, until the length of its list is known, and then the elements without a value. A failed element stays in the number.
+    /// The number of elements without a value. A step counts as one element until the machine has the length of its list. A failed element
+    /// stays in the number.
     pub(super) outstanding: u32,
     /// The failed element that is first in the list, with its failure.
     pub(super) failed: Option<Box<(u32, Failures)>>,
@@ -301,7 +302,7 @@ pub(super) struct RunFlags {
     /// Another value replaces the value of an element.
     pub(super) recovered: bool,
     pub(super) skipped: bool,
-    /// No attempt, element or round of the step starts any more.
+    /// No attempt, element or round of the step starts.
     pub(super) stopped: bool,
     /// The step had failed when its calls were dropped, so that no value replaces the failure.
     pub(super) doomed: bool,

@@ -23,7 +23,7 @@ struct Inner {
 struct State {
     /// `true` if writes wait for a flush.
     is_slow: bool,
-    /// `true` if the journal says that it encrypts its runs.
+    /// `true` if the journal claims to encrypt its runs.
     is_keyed: bool,
     queue: VecDeque<Queued>,
     /// The keys that are durable.

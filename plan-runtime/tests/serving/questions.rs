@@ -382,7 +382,7 @@ fn an_open_question_is_a_wait_and_no_call() {
     let report = asked(Each {}.run(&ends), Toolbox::new().with::<Each>());
     let all = report.step("all").unwrap();
     assert!(matches!(all.status(), Status::Waiting), "{report}");
-    // The page says that the run has not ended, and draws the wait until now.
+    // The page calls the run open, and draws the wait until now.
     let page = report.to_html();
     for part in [
         ", not ended after <strong>",

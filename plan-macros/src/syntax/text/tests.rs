@@ -279,7 +279,7 @@ proptest! {
     #[test]
     fn an_expression_is_read_as_the_same(text in expression()) {
         let given: Expr = syn::parse_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-        let printed = value_text(&given.to_token_stream());
+        let printed = value_text(given.to_token_stream());
         let read: Expr = syn::parse_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
         let (mut before, mut after) = (Vec::new(), Vec::new());
         tokens(given.to_token_stream(), &mut before);

@@ -11,7 +11,7 @@ pub(in crate::run) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
-    /// The number of permits to take back as soon as they are free.
+    /// The number of extra permits in use, which end with their calls.
     owed: usize,
     waiting: BTreeMap<Rank, Arc<PermitPlace>>,
     /// The number of applicants so far.
@@ -123,7 +123,7 @@ impl Permits {
         }
     }
 
-    /// Takes back permits that were given in addition, as soon as they are free.
+    /// Removes extra permits. Permits in use are removed at the end of their calls.
     pub(in crate::run) fn take_back(&self, permits: usize) {
         let mut line = locked(&self.0);
         let free = line.free.min(permits);

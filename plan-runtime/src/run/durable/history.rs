@@ -106,8 +106,8 @@ impl History {
         }
     }
 
-    /// Returns `true` if an attempt with this key has begun: the attempt, a part of the attempt, or the end of the wait before the attempt has a
-    /// record.
+    /// Returns `true` if an attempt with this key has begun. The journal then has a record of the attempt, of a part of the attempt, or of the
+    /// end of the wait before the attempt.
     fn has_attempt(&self, key: &str) -> bool {
         let arguments = format!("{key}{ARGUMENTS}");
         let mut found = [key, &arguments]
@@ -187,7 +187,7 @@ impl Durable {
         }
     }
 
-    /// Returns `true` if an attempt with this key has begun in an earlier process, as far as the records show.
+    /// Returns `true` if the records show that an earlier process has begun the attempt with this key.
     pub(in crate::run) fn has_attempt(&self, key: &str) -> bool {
         self.state().history.has_attempt(key)
     }

@@ -96,14 +96,14 @@ impl Report {
     pub const HTML_SCRIPT: &'static str = include_str!("script.js");
 }
 
-/// The parts of a report's page that its server adds, for [`Report::to_html_with`]. The default is a page that is one file.
+/// The parts of a report's page that its server adds, for [`Report::to_html_with`]. The default is a page in one file.
 ///
 /// `head` and `tail` are markup, and a page runs the scripts at its addresses. Escape values of users and tools in the markup, and never take
 /// an address from an untrusted source.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct HtmlParts<'p> {
-    /// The text before the name of the plan, in the title and in the first heading.
+    /// The string before the name of the plan, in the title and in the first heading.
     pub title: &'p str,
     /// The markup below the first heading.
     pub head: &'p str,
