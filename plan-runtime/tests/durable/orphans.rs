@@ -230,9 +230,10 @@ fn a_recorded_call_counts_under_a_lower_concurrency() {
 static FAILS: AtomicBool = AtomicBool::new(false);
 
 fn lookup() -> std::result::Result<u64, String> {
-    match FAILS.load(Ordering::SeqCst) {
-        true => Err("no such order".to_owned()),
-        false => Ok(5),
+    if FAILS.load(Ordering::SeqCst) {
+        Err("no such order".to_owned())
+    } else {
+        Ok(5)
     }
 }
 
@@ -341,7 +342,7 @@ mod gains {
         };
     }
     version!(old, (n: u64));
-    version!(new, (n: u64, more: Option<u64>));
+    version!(new, (n: u64, _more: Option<u64>));
 }
 
 #[test]
