@@ -45,9 +45,6 @@ pub enum StepError {
     Unknown,
 }
 
-/// The part of a call that fails after a restart.
-const REPEATED: &str = "its arguments (an earlier process may have made the call)";
-
 crate::print::visible_debug!(enum StepError {
     Tool(_), Panic(_), Arguments(_), Output(_), Timeout(_), Deadline(_), Fallback(_), Limit(_), Refused(_), Failed(_),
     Block(_), TooManyRounds(_);
@@ -61,18 +58,6 @@ impl StepError {
 
     pub(crate) fn arguments(error: ResolveError) -> Self {
         Self::of(error, None, Self::Arguments)
-    }
-
-    /// Returns the error of a call whose arguments fail after a restart. An earlier process may have made the call.
-    pub(crate) fn of_repeated_call(self) -> Self {
-        match self {
-            Self::Arguments(error) => match Arc::try_unwrap(error) {
-                Ok(error) => Self::arguments(error.of_part(REPEATED)),
-                Err(error) => Self::Arguments(error),
-            },
-            Self::Panic(message) => Self::Panic(format!("{REPEATED}: {message}").into()),
-            error => error,
-        }
     }
 
     pub(crate) fn output(error: ResolveError) -> Self {

@@ -7,7 +7,6 @@ use super::parts::{Activity, Attempt, AttemptPhase, WHOLE};
 use super::rows::{Asker, CallKind, CallRow, OpenQuestion};
 use super::state::{MachineState, Overflow};
 use super::tables::StepBody;
-use super::view::Part;
 
 /// The most elements of a step that ids can tell apart.
 const ELEMENTS: u64 = 1 << 31;
@@ -41,20 +40,6 @@ impl MachineState {
             attempt: 0,
         });
         false
-    }
-
-    /// Marks the attempt of a part as followed by another one.
-    pub(super) fn follow(&mut self, part: Part) {
-        let scope = self.hot[part.slot].scope();
-        let Some(run) = self.run_of(scope, part.step) else {
-            return;
-        };
-        let attempts = &mut self.runs[run].attempts;
-        let is_it =
-            |tried: &&mut Attempt| (tried.element, tried.number) == (part.element, part.attempt);
-        if let Some(tried) = attempts.rows.iter_mut().find(is_it) {
-            tried.is_followed = true;
-        }
     }
 
     /// Adds a call, a wait or a timer of an attempt, or of the whole run of a step.

@@ -299,7 +299,14 @@ impl Machine {
 
     /// Notes that the next attempt or round after an attempt had begun before a crash. The next one begins even beyond the amounts of the step.
     pub fn follow(&mut self, part: Part) {
-        self.core.state.follow(part);
+        let state = &mut self.core.state;
+        let run = state.run_of(state.hot[part.slot].scope(), part.step);
+        let attempts = run.map(|run| &mut state.runs[run].attempts.rows);
+        let mut attempts = attempts.into_iter().flatten();
+        let found = attempts.find(|it| (it.element, it.number) == (part.element, part.attempt));
+        if let Some(tried) = found {
+            tried.is_followed = true;
+        }
     }
 
     /// Lets this number of calls start beyond the bounds of the run and of its lists.

@@ -20,7 +20,8 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 //!
-//! Two machines reach equal states if their drivers pass equal events, and call [`Machine::next`] equally often after each event. The number of calls
+//! Two machines reach equal states if their drivers pass equal events, and call [`Machine::next`] equally often after each event. [`Machine::follow`] and
+//! [`Machine::loosen`] count as events, which only a resumed run has. The number of calls
 //! matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. A call without a command
 //! counts as well, because the call removes outdated entries from lines. A driver can therefore resume a run: the driver repeats the recorded events.
 //!
@@ -159,7 +160,7 @@ pub use event::{
 pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
-pub use outlook::Outlook;
+pub use outlook::{Outlook, opened};
 pub use state::{Capacity, Reaction};
 pub use tables::Tables;
 pub use view::{MachineView, Part};

@@ -16,50 +16,53 @@ pub enum Outlook {
     Ended,
 }
 
-impl MachineView<'_> {
-    /// Returns the scope that an attempt of a step has opened, if the scope has not ended.
-    pub fn opened(
-        self,
-        (scope, place): (ScopeId, usize),
-        element: &[usize],
-        attempt: u32,
-    ) -> Option<ScopeId> {
-        let (first, _) = self.slots(scope);
-        let slot = StepSlot(first.0 + place as u32);
-        let run = self.0.run_of(scope, self.0.scopes[scope].step(slot))?;
-        let mut attempts = self.0.runs[run].attempts.rows.iter();
-        let tried = attempts.find(|it| {
-            let is_open = it.phase != AttemptPhase::Over && it.number == attempt;
-            is_open && {
-                let places = self.places(slot, it.element).into_iter();
-                places
-                    .map(|place| place as usize)
-                    .eq(element.iter().copied())
-            }
-        });
-        tried?.inside()
-    }
-
+impl Outlook {
     /// Returns what may still start in the step at this place in the plan of a scope.
-    pub fn outlook(self, scope: ScopeId, place: usize) -> Outlook {
-        let (first, _) = self.slots(scope);
-        let slot = StepSlot(first.0 + place as u32);
-        let (hot, it) = (self.0.hot[slot], &self.0.scopes[scope]);
+    pub fn of(machine: MachineView<'_>, scope: ScopeId, place: usize) -> Self {
+        let (state, slot) = (machine.0, slot(machine, scope, place));
+        let (hot, it) = (state.hot[slot], &state.scopes[scope]);
         match hot.status() {
             // Undo steps and always steps had begun, so the work must not continue.
-            StepStatus::Waiting if hot.is_work() != self.works(scope) => match it.phase {
-                Phase::Undo if hot.is_always() || !hot.is_work() => Outlook::Open,
-                Phase::Always if hot.is_always() => Outlook::Open,
-                _ => Outlook::Ended,
+            StepStatus::Waiting if hot.is_work() != machine.works(scope) => match it.phase {
+                Phase::Undo if hot.is_always() || !hot.is_work() => Self::Open,
+                Phase::Always if hot.is_always() => Self::Open,
+                _ => Self::Ended,
             },
-            StepStatus::Waiting if it.is_stopping && hot.is_work() => Outlook::Ended,
-            StepStatus::Waiting if hot.is_work() && hot.is_ready() => Outlook::Ready,
-            StepStatus::Waiting => Outlook::Open,
-            StepStatus::Running => match self.0.run_of(scope, it.step(slot)) {
-                Some(run) if self.0.runs[run].is_in_line() => Outlook::Ready,
-                _ => Outlook::Open,
+            StepStatus::Waiting if it.is_stopping && hot.is_work() => Self::Ended,
+            StepStatus::Waiting if hot.is_work() && hot.is_ready() => Self::Ready,
+            StepStatus::Waiting => Self::Open,
+            StepStatus::Running => match state.run_of(scope, it.step(slot)) {
+                Some(run) if state.runs[run].is_in_line() => Self::Ready,
+                _ => Self::Open,
             },
-            _ => Outlook::Ended,
+            _ => Self::Ended,
         }
     }
+}
+
+/// Returns the scope that an attempt of a step has opened, if the scope has not ended.
+pub fn opened(
+    machine: MachineView<'_>,
+    (scope, place): (ScopeId, usize),
+    element: &[usize],
+    attempt: u32,
+) -> Option<ScopeId> {
+    let (state, slot) = (machine.0, slot(machine, scope, place));
+    let run = state.run_of(scope, state.scopes[scope].step(slot))?;
+    let mut attempts = state.runs[run].attempts.rows.iter();
+    let tried = attempts.find(|it| {
+        let is_open = it.phase != AttemptPhase::Over && it.number == attempt;
+        is_open && {
+            let places = machine.places(slot, it.element).into_iter();
+            places
+                .map(|place| place as usize)
+                .eq(element.iter().copied())
+        }
+    });
+    tried?.inside()
+}
+
+fn slot(machine: MachineView<'_>, scope: ScopeId, place: usize) -> StepSlot {
+    let (first, _) = machine.slots(scope);
+    StepSlot(first.0 + place as u32)
 }

@@ -109,7 +109,7 @@ pub(super) fn wait_before(
     let found = found(durable, &key);
     if let Ok(None) = found
         && !durable.is_live()
-        && durable.has_begun(attempt)
+        && durable.history(|it| it.has_begun(attempt))
     {
         // The attempt had not waited.
         return Box::pin(ready(()));

@@ -345,7 +345,8 @@ impl CallContext {
         // In a run of an older version, no input of a plan with secrets is a part of the name.
         let nameless = named(&hasher);
         let durable = self.run().and_then(|run| run.durable.as_ref());
-        let is_older = secrecy.is_some() && durable.is_some_and(|it| it.has_plan(&nameless));
+        let is_older =
+            secrecy.is_some() && durable.is_some_and(|it| it.history(|it| it.has_plan(&nameless)));
         for (place, input) in inputs.iter().enumerate().filter(|_| !is_older) {
             // A value without JSON fails in the step that reads the value.
             match (input.as_json(), secrecy) {

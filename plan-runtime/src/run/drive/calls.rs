@@ -10,7 +10,7 @@ use super::super::watch::Span;
 use super::admission::{Admission, Admitting, Way};
 use super::answers::Answering;
 use super::failures::not_started;
-use super::recording::Records;
+use super::recording::{Records, mark_repeated};
 use super::scene::{Host, Scene, Starting};
 use super::scope_values::Opening;
 use super::task::{Site, Ticket};
@@ -392,7 +392,7 @@ impl<'x> Calls<'x> {
             let is_call = self.scene.values.action(&of);
             let is_call = is_call.is_some_and(|(action, _)| action.tool.is_some());
             if is_call && !records.calls.is_live() {
-                result = result.map_err(StepError::of_repeated_call);
+                result = result.map_err(mark_repeated);
             }
         }
         self.called(of, result);

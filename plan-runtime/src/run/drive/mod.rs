@@ -132,7 +132,11 @@ impl<'x> Driver<'x> {
         let scene = &mut self.calls.scene;
         let is_dropped = scene.around.is_some() && scene.stops.reason().is_some();
         if let Some(durable) = scene.run.durable.as_ref().filter(|_| !is_dropped) {
-            durable.look_for_untaken(&Keys(scene).prefix(ScopeId::ROOT));
+            let prefix = Keys(scene).prefix(ScopeId::ROOT);
+            let record = durable.history(|it| it.untaken(&prefix)).into_iter().next();
+            if let Some(record) = record.filter(|_| !durable.has_ended()) {
+                durable.fail(JournalError::Untaken { record });
+            }
             scene.look_at_failure();
         }
     }

@@ -7,7 +7,7 @@ use super::super::begin::hushed_inputs;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::deciding::Keeper;
-use super::super::durable::ARGUMENTS;
+use super::super::durable::{ARGUMENTS, inputs_before};
 use super::super::limits::bytes_of_scope;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::watch::Span;
@@ -332,7 +332,7 @@ impl Answering<'_, '_> {
     pub(super) fn arguments(&mut self, of: &Site, args: &Template) -> Result<Value, StepError> {
         let key = Keys(self.0).of_attempt(of);
         let durable = self.0.run.durable.as_ref();
-        if let Some(inputs) = durable.and_then(|it| it.inputs_before(&key)) {
+        if let Some(inputs) = durable.and_then(|it| inputs_before(it, &key)) {
             return Ok(inputs);
         }
         let read = |scope: &Scope<'_>| {

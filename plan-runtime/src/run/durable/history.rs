@@ -49,7 +49,7 @@ pub(crate) async fn read_records(
 
 /// The records of a run that have not had their turns.
 #[derive(Default)]
-pub(super) struct History {
+pub(in crate::run) struct History {
     records: BTreeMap<Arc<str>, Found>,
     keys: HashMap<u64, Arc<str>>,
     /// The names of plans inside calls with the hash of no input.
@@ -106,9 +106,23 @@ impl History {
         }
     }
 
+    /// Returns `true` if an attempt with this key, or a part of the attempt, has a record.
+    ///
+    /// The end of the wait before an attempt does not count: the attempt may still wait for its turn.
+    pub(in crate::run) fn has_begun(&self, key: &str) -> bool {
+        let mut found = self.next_key(key);
+        let begun = format!("{key}{BEGUN}");
+        if found == Some(&*begun) {
+            found = self.next_key(&format!("{begun}\0"));
+        }
+        let rest = found.and_then(|next| next.strip_prefix(key));
+        let has_part = |rest: &str| rest.is_empty() || rest.starts_with(['.', '#', '!']);
+        rest.is_some_and(has_part) || self.records.contains_key(&*format!("{key}{ARGUMENTS}"))
+    }
+
     /// Returns `true` if an attempt with this key has begun. The journal then has a record of the attempt, of a part of the attempt, or of the
     /// end of the wait before the attempt.
-    fn has_attempt(&self, key: &str) -> bool {
+    pub(in crate::run) fn has_attempt(&self, key: &str) -> bool {
         let arguments = format!("{key}{ARGUMENTS}");
         let mut found = [key, &arguments]
             .into_iter()
@@ -116,11 +130,35 @@ impl History {
         found.any(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!', '?']))
     }
 
+    /// Returns `true` if an earlier process has run a plan with this name inside a call.
+    pub(in crate::run) fn has_plan(&self, name: &str) -> bool {
+        self.nameless.contains(name)
+    }
+
+    /// Returns `true` if a tool has run plans inside this attempt of its call in an earlier process.
+    pub(in crate::run) fn has_plans(&self, attempt: &str) -> bool {
+        let inside = format!("{attempt}#");
+        let next = self.next_key(&inside);
+        next.is_some_and(|next| next.starts_with(&inside))
+    }
+
+    /// Returns `true` if no earlier process has left a record.
+    pub(in crate::run) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Notes that the run has reached an attempt.
+    pub(in crate::run) fn reach(&mut self, attempt: &str) {
+        if self.has_attempt(attempt) {
+            self.reached.insert(attempt.to_owned());
+        }
+    }
+
     /// Returns the keys of the recorded calls in the plan with this prefix that the run has not reached. At its end, the run would lose the effects of
     /// these calls. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the tool.
     ///
     /// A retry of the run removes records by rules of its own, so a retried run reports no call.
-    pub(super) fn untaken(&self, prefix: &str) -> Vec<String> {
+    pub(in crate::run) fn untaken(&self, prefix: &str) -> Vec<String> {
         if self.records.contains_key(UNDONE) {
             return Vec::new();
         }
@@ -179,37 +217,9 @@ impl Durable {
         Ok(state.history.records.get(key).cloned())
     }
 
-    /// Notes that the run has reached an attempt.
-    pub(in crate::run) fn reach(&self, attempt: &str) {
-        let history = &mut self.state().history;
-        if history.has_attempt(attempt) {
-            history.reached.insert(attempt.to_owned());
-        }
-    }
-
-    /// Returns `true` if the records show that an earlier process has begun the attempt with this key.
-    pub(in crate::run) fn has_attempt(&self, key: &str) -> bool {
-        self.state().history.has_attempt(key)
-    }
-
-    /// Returns `true` if an earlier process has run a plan with this name inside a call.
-    pub(in crate::run) fn has_plan(&self, name: &str) -> bool {
-        self.state().history.nameless.contains(name)
-    }
-
-    /// Returns `true` if a tool has run plans inside this attempt of its call in an earlier process.
-    pub(in crate::run) fn has_plans(&self, attempt: &str) -> bool {
-        let inside = format!("{attempt}#");
-        let next = self.next_key(&inside);
-        next.is_some_and(|next| next.starts_with(&inside))
-    }
-
-    /// Fails the run if the plan with this prefix has not reached a recorded call.
-    pub(in crate::run) fn look_for_untaken(&self, prefix: &str) {
-        let untaken = self.state().history.untaken(prefix).into_iter().next();
-        if let Some(record) = untaken.filter(|_| !self.has_ended()) {
-            self.fail(JournalError::Untaken { record });
-        }
+    /// Looks at the records of earlier processes, or marks some of them.
+    pub(in crate::run) fn history<T>(&self, look: impl FnOnce(&mut History) -> T) -> T {
+        look(&mut self.state().history)
     }
 
     /// Returns the first key of a record from this key on.

@@ -37,6 +37,7 @@ pub(super) use claimed::{Busy, Owned, Resting, Stop};
 pub(crate) use history::Segment;
 pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
+pub(super) use plans::inputs_before;
 pub(crate) use plans::{ENTERED, PLANS};
 pub(crate) use record::{RUN, Undone, read_inputs};
 pub(super) use record::{Recorded, decode, encode, encode_call};
@@ -479,21 +480,6 @@ impl Durable {
             let waits = self.inbox.get().is_some_and(|inbox| inbox.is_awaited());
             Rest::new(time, waits, self.seen.load(Ordering::Relaxed))
         })
-    }
-
-    /// Returns `true` if an attempt with this key, or a part of the attempt, has a record.
-    ///
-    /// The end of the wait before an attempt does not count: the attempt may still wait for its turn.
-    pub(super) fn has_begun(&self, key: &str) -> bool {
-        let mut found = self.next_key(key);
-        let begun = format!("{key}{BEGUN}");
-        if found.as_ref() == Some(&begun) {
-            found = self.next_key(&(begun + "\0"));
-        }
-        let rest = found.as_deref().and_then(|next| next.strip_prefix(key));
-        let has_part = |rest: &str| rest.is_empty() || rest.starts_with(['.', '#', '!']);
-        let arguments = format!("{key}{ARGUMENTS}");
-        rest.is_some_and(has_part) || self.next_key(&arguments) == Some(arguments)
     }
 
     /// Returns a future that completes when a record of an earlier process has its turn. The record was written at this

@@ -121,9 +121,7 @@ impl Plans {
     }
 }
 
-impl Durable {
-    /// Returns the arguments of the call with this key in a run of an older version.
-    pub(in crate::run) fn inputs_before(&self, attempt: &str) -> Option<Value> {
-        locked(&self.plans).inputs_before(self, &format!("{attempt}."))
-    }
+/// Returns the arguments of the call with this key in a run of an older version.
+pub(in crate::run) fn inputs_before(durable: &Durable, attempt: &str) -> Option<Value> {
+    locked(&durable.plans).inputs_before(durable, &format!("{attempt}."))
 }

@@ -110,7 +110,7 @@ impl CallRecords {
             return Ok(false);
         }
         let key = Keys(scene).of_attempt(&it.of);
-        self.durable.reach(&key);
+        self.durable.history(|it| it.reach(&key));
         follow(scene, &it.of);
         let (number, recorded) = match recorded::found(&self.durable, &key) {
             Ok(Some(found)) => found,
@@ -167,7 +167,7 @@ impl CallRecords {
         it: &Starting<'x>,
         (key, is_computed): (String, bool),
     ) -> Result<bool, StepError> {
-        let has_begun = !self.durable.is_live() && self.durable.has_begun(&key);
+        let has_begun = !self.durable.is_live() && self.durable.history(|it| it.has_begun(&key));
         // A new call starts at the current time, even during a replay. A call from before a crash keeps its recorded time.
         let now = if has_begun {
             scene.clock.now()
@@ -277,7 +277,10 @@ impl CallRecords {
             return Some((result, ticket));
         };
         // The tool does not run the recorded plans again, so nothing would undo them.
-        if result.is_err() && due.context.is_none() && self.durable.has_plans(&due.key) {
+        if result.is_err()
+            && due.context.is_none()
+            && self.durable.history(|it| it.has_plans(&due.key))
+        {
             self.durable.fail(JournalError::Untaken { record: due.key });
             return None;
         }
@@ -329,6 +332,21 @@ impl CallRecords {
     }
 }
 
+/// The part of a call that fails after a restart.
+const REPEATED: &str = "its arguments (an earlier process may have made the call)";
+
+/// Returns the error of a call whose arguments fail after a restart. An earlier process may have made the call.
+pub(in super::super) fn mark_repeated(error: StepError) -> StepError {
+    match error {
+        StepError::Arguments(error) => match Arc::try_unwrap(error) {
+            Ok(error) => StepError::arguments(error.of_part(REPEATED)),
+            Err(error) => StepError::Arguments(error),
+        },
+        StepError::Panic(message) => StepError::Panic(format!("{REPEATED}: {message}").into()),
+        error => error,
+    }
+}
+
 /// Tells the machine if the next attempt or round after this attempt has begun in an earlier process. The next one begins again, even if the policy has
 /// changed since.
 pub(in super::super) fn follow(scene: &mut Scene<'_>, of: &Site) {
@@ -336,18 +354,17 @@ pub(in super::super) fn follow(scene: &mut Scene<'_>, of: &Site) {
         return;
     };
     let is_loop = matches!(scene.values.body(of).0, Body::Loop(_));
-    let Some(durable) = &scene.run.durable else {
+    let durable = scene.run.durable.as_ref();
+    let Some(durable) = durable.filter(|it| !it.history(|it| it.is_empty())) else {
         return;
     };
     let (keys, element) = (Keys(scene), scene.element(of));
     let next = format!("{}@{}", keys.of_step(of, &element), of.attempt() + 1);
     let round = element.split_last().filter(|_| is_loop);
     let round = round.map(|(last, around)| [around, &[last + 1]].concat());
-    let has_round = |round: Vec<usize>| {
-        let round = keys.of_step(of, &round);
-        durable.has_attempt(&format!("{round}@1"))
-    };
-    if durable.has_attempt(&next) || round.is_some_and(has_round) {
+    let round = round.map(|round| format!("{}@1", keys.of_step(of, &round)));
+    let followers = [Some(next), round].into_iter().flatten();
+    if durable.history(|it| followers.into_iter().any(|key| it.has_attempt(&key))) {
         scene.machine.follow(part);
     }
 }

@@ -10,7 +10,7 @@
 mod calls;
 mod times;
 mod untaken;
-pub(super) use calls::{CallRecords, follow};
+pub(super) use calls::{CallRecords, follow, mark_repeated};
 
 use super::super::answered::{self, RecordedAnswer};
 use super::super::context::Decision;
@@ -326,7 +326,7 @@ fn begun(durable: &Durable, key: &str) -> Result<Option<u64>, ()> {
     match durable.find(key)? {
         Some(found) => Ok(Some(found.number)),
         None if durable.is_live() => Ok(None),
-        None => Ok(durable.has_begun(key).then_some(u64::MAX)),
+        None => Ok(durable.history(|it| it.has_begun(key)).then_some(u64::MAX)),
     }
 }
 

@@ -124,7 +124,8 @@ impl TimeRecords {
 
     /// Returns `true` if an attempt has begun in an earlier process, perhaps under another policy.
     pub(in super::super) fn has_begun(&self, scene: &Scene<'_>, of: &Site) -> bool {
-        self.durable.has_attempt(&Keys(scene).of_attempt(of))
+        let key = Keys(scene).of_attempt(of);
+        self.durable.history(|it| it.has_attempt(&key))
     }
 
     /// Returns the wait before an attempt.

@@ -3,7 +3,7 @@
 use super::super::super::durable::Segment;
 use super::super::scene::Scene;
 use crate::error::elements;
-use crate::machine::{Outlook, ScopeId};
+use crate::machine::{MachineView, Outlook, ScopeId, opened};
 
 impl Scene<'_> {
     /// Lets a call start beyond the bounds if a recorded call waits for a permit. Returns `true` if a call may start, and the key of a recorded call that the
@@ -11,7 +11,7 @@ impl Scene<'_> {
     pub(in super::super) fn reach(&mut self, untaken: &[String]) -> Result<bool, String> {
         let mut is_ready = false;
         for key in untaken {
-            match self.outlook(key) {
+            match outlook(self, key) {
                 Outlook::Ready => is_ready = true,
                 Outlook::Open => {}
                 Outlook::Ended => return Err(key.clone()),
@@ -34,35 +34,38 @@ impl Scene<'_> {
         permits.take_back(before.saturating_sub(extra) as usize);
         permits.give_back(extra.saturating_sub(before) as usize);
     }
+}
 
-    /// Returns whether the run may still reach the call with this key.
-    fn outlook(&self, mut key: &str) -> Outlook {
-        let mut scope = ScopeId::ROOT;
-        loop {
-            let steps = &self.values.scope(scope).plan.steps;
-            let mut steps = steps.iter().enumerate();
-            let found = steps.find_map(|(place, step)| {
-                let rest = key.strip_prefix(&*Segment(&step.id).to_string())?;
-                let is_its = rest.starts_with(['@', '[', '?', '!']);
-                is_its.then_some((place, rest))
-            });
-            let Some((step, rest)) = found else {
-                return Outlook::Ended;
-            };
-            let outlook = self.machine.view().outlook(scope, step);
-            match self.inside((scope, step), rest) {
-                Some(inner) if outlook == Outlook::Open => (scope, key) = inner,
-                _ => return outlook,
-            }
+/// Returns whether the run may still reach the call with this key.
+fn outlook(scene: &Scene<'_>, mut key: &str) -> Outlook {
+    let (machine, mut scope) = (scene.machine.view(), ScopeId::ROOT);
+    loop {
+        let steps = &scene.values.scope(scope).plan.steps;
+        let mut steps = steps.iter().enumerate();
+        let found = steps.find_map(|(place, step)| {
+            let rest = key.strip_prefix(&*Segment(&step.id).to_string())?;
+            let is_its = rest.starts_with(['@', '[', '?', '!']);
+            is_its.then_some((place, rest))
+        });
+        let Some((step, rest)) = found else {
+            return Outlook::Ended;
+        };
+        let outlook = Outlook::of(machine, scope, step);
+        match inside(machine, (scope, step), rest) {
+            Some(inner) if outlook == Outlook::Open => (scope, key) = inner,
+            _ => return outlook,
         }
     }
+}
 
-    /// Returns the open scope of a step whose key has this rest, and the key inside the scope.
-    fn inside<'k>(&self, step: (ScopeId, usize), rest: &'k str) -> Option<(ScopeId, &'k str)> {
-        let (element, rest) = elements(rest)?;
-        let (attempt, inside) = rest.strip_prefix('@')?.split_once('.')?;
-        let attempt = attempt.parse().ok()?;
-        let scope = self.machine.view().opened(step, &element, attempt)?;
-        Some((scope, inside))
-    }
+/// Returns the open scope of a step whose key has this rest, and the key inside the scope.
+fn inside<'k>(
+    machine: MachineView<'_>,
+    step: (ScopeId, usize),
+    rest: &'k str,
+) -> Option<(ScopeId, &'k str)> {
+    let (element, rest) = elements(rest)?;
+    let (attempt, inside) = rest.strip_prefix('@')?.split_once('.')?;
+    let scope = opened(machine, step, &element, attempt.parse().ok()?)?;
+    Some((scope, inside))
 }
