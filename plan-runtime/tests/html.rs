@@ -392,7 +392,13 @@ fn an_undone_step_looks_undone() {
     // A graph that scrolls does not hide its legend.
     assert!(html.contains("</svg></div><ul class=\"legend\">"));
     let legend = between(&html, "class=\"legend\"", "</ul>");
-    for line in ["✗ failed", "⤺ undone", "undoes a step", "uses an output"] {
+    for line in [
+        "✗ failed",
+        "⤺ undone",
+        "undoes a step",
+        "uses an output",
+        "undo",
+    ] {
         assert!(
             legend.contains(&format!(">{line}</li>")),
             "{line} in {legend}"

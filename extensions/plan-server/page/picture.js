@@ -52,7 +52,7 @@ const spokenOf = (node) => {
 // The meanings of the shapes, lines and colors of a picture.
 const KINDS = [["reads", "only reads"], ["acts", "may change something"], ["waits", "waits for a value"], ["undo", "undoes a step"]];
 const FORMS = [["is-for", "runs for each element of a list"], ["is-loop", "repeats"], ["is-if", "has a condition"], ["is-block", "contains steps"]];
-const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "order only", "after"]];
+const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "order only", "after"], [".undo", "undo", "undo"]];
 
 // The least size at which the text of a graph has 9 pixels.
 const LEAST = 9 / 11.5;

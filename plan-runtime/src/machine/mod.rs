@@ -20,10 +20,10 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 //!
-//! Two machines reach equal states if their drivers pass equal events, and call [`Machine::next`] equally often after each event. [`Machine::follow`] and
-//! [`Machine::loosen`] count as events, which only a resumed run has. The number of calls
-//! matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. A call without a command
-//! counts as well, because the call removes outdated entries from lines. A driver can therefore resume a run: the driver repeats the recorded events.
+//! Two machines reach equal states if their drivers pass equal events, and call [`Machine::next`] equally often after each event. A resumed run has
+//! two more events, [`Machine::follow`] and [`Machine::loosen`]. The number of calls matters, because the machine reuses the rows of ended scopes and
+//! calls only after the driver has taken all commands. A call without a command counts as well, because the call removes outdated entries from lines.
+//! A driver can therefore resume a run: the driver repeats the recorded events.
 //!
 //! # Words
 //!

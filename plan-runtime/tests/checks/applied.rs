@@ -362,7 +362,7 @@ fn outputs_by_another_name() {
     }
 }
 
-/// Steps whose condition is no branch of a list.
+/// Steps whose condition is no branch of a list: beside the call, and around it.
 fn conditions(conditions: [Value; 4]) -> Vec<String> {
     let given = json!({"to": "me", "note": KEPT});
     let call = json!({"tool": "send", "arguments": given});
@@ -371,8 +371,14 @@ fn conditions(conditions: [Value; 4]) -> Vec<String> {
     let frames: [fn(&Value) -> String; 4] = [tool_plan, action_plan, blueprint, plan_json];
     let calls = [&call, &call, &placed, &own].into_iter().zip(frames);
     let all = conditions.into_iter().zip(calls);
-    all.map(|(condition, (call, frame))| {
-        frame(&json!({"id": "s", "if": {"condition": condition, "then": call}}))
+    all.flat_map(|(condition, (call, frame))| {
+        let mut beside = call.clone();
+        beside["if"] = json!({ "condition": condition });
+        let around = json!({"if": {"condition": condition, "then": call}});
+        [beside, around].map(|mut step| {
+            step["id"] = json!("s");
+            frame(&step)
+        })
     })
     .collect()
 }
@@ -414,6 +420,14 @@ fn conditions_that_are_text_or_no_branch() {
             r#"a condition is a reference, or a test such as `{"compare": […, ">", …]}`"#
         );
     }
+}
+
+#[test]
+fn a_branch_with_its_else() {
+    let call = |note: &str| json!({"tool": "send", "arguments": {"to": "me", "note": note}});
+    let branch = json!({"condition": "$ref:mail.ok", "then": call("a"), "else": call(KEPT)});
+    let step = json!({"id": "s", "if": branch});
+    corrected(&tool_plan(&step), Code::WrongKind);
 }
 
 #[test]

@@ -411,13 +411,19 @@ fn a_value_of_an_input_that_an_argument_does_not_accept() {
         &json!({"n": {"type": "integer"}, "s": {"type": "string"}}),
         &["n"],
     );
-    let x = |schema: Value| object(&json!({"x": schema}), &[]);
+    let x = |schema: Value| {
+        object(
+            &json!({"x": schema, "list": {"type": "array", "items": {"enum": ["a", "b"]}}}),
+            &[],
+        )
+    };
     let color = json!({"enum": ["red", "green"]});
     let short = json!({"type": "string", "maxLength": 3});
     let tools = [("color", x(color)), ("part", x(part)), ("short", x(short))];
     let toolbox = toolbox(&[], &tools);
     let given = json!({"reference": {"input": "v", "pointer": ""}});
-    let calls = |tool: &str| json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": {"x": given}}});
+    let call = |tool: &str, arguments: Value| json!({"id": "a", "tool": {"name": tool}, "arguments": {"object": arguments}});
+    let calls = |tool: &str| call(tool, json!({"x": given}));
     let start = |step: Value, value: &Value| {
         let plan = json!({"name": "p", "inputs": [{"name": "v", "type": "Value"}], "steps": [step], "output": {}});
         let plan: plan_runtime::Plan = serde_json::from_value(plan).unwrap();
@@ -447,6 +453,11 @@ fn a_value_of_an_input_that_an_argument_does_not_accept() {
             calls("short"),
             json!("secret"),
             "must have at most 3 characters (argument `x` of `short`)",
+        ),
+        (
+            call("color", json!({"list": ["a", given]})),
+            json!("c"),
+            "must be one of `a`, `b` (argument `list[1]` of `color`)",
         ),
     ] {
         let message = match message {

@@ -168,9 +168,10 @@ fn plan_json_is_checked_where_things_stand_in_it() {
     "cc": [{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}]}}}
 ], "output": {"value": {"reference": {"step": "sent", "pointer": "/state"}}}}"#;
     assert_eq!(read(text).to_string(), "\
-error[wrong-type]: argument `id` must be a string, but `who` is an integer
+error[wrong-type]: if `who` is element [0] of the list, argument `id` is the number 1, but must be a string
   --> 3:69 in step `people`
-   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}]}`
+   = note: 2:55: the value is here
+   = help: write it as a string: `\"1\"`
 
 error[wrong-type]: argument `id` is the number 5, but must be a string
   --> 5:70 in step `maybe`

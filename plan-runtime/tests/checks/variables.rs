@@ -479,8 +479,10 @@ fn lists_that_the_plan_writes_itself() {
             r#"["a", 5]"#,
             "$ref:x",
             "\
-error[wrong-type]: argument `to` must be a string, but `$ref:x` is a string or an integer
+error[wrong-type]: if `x` is element [1] of the list, argument `to` is the number 5, but must be a string
   --> 2:100 in step `b`
+   = note: 2:51: the value is here
+   = help: write it as a string: `\"5\"`
 ",
         ),
         (
@@ -504,7 +506,7 @@ error[wrong-type]: argument `to` must be a string, but `$ref:x` is an integer
             r#"["$ref:a.email"]"#,
             "$ref:x",
             "\
-error[maybe-absent]: argument `to` is required, but `$ref:x` may have no value: an element of `[$ref:a.email]` may be null
+error[maybe-absent]: argument `to` is required, but `$ref:x` may have no value: an element of the list may be null
   --> 2:108 in step `b`
    = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"$ref:x\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:found\", \"subject\": \"$ref:a.id\"}}}]`
 ",

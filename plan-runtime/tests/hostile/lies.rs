@@ -369,7 +369,8 @@ fn numbers_of_a_policy_that_mean_nothing() {
                     continue;
                 }
                 let error = read.unwrap_err().to_string();
-                assert!(error.contains(message), "{error}");
+                let place = format!("at /steps/0/policy/{name}");
+                assert!(error.contains(message) && error.contains(&place), "{error}");
             }
             (Ok(_), None) => drop(read.unwrap()),
             (found, message) => panic!("{found:?}, {message:?}"),

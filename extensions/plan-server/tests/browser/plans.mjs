@@ -334,7 +334,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.setRequestInterception(false);
   await put(page, JSON.stringify([{ id: "booked", tool: "book_room", arguments: {} }, { id: "told", tool: "send_mail", after: ["booked"], arguments: {} }, { id: "back", tool: "cancel_room", undoes: "booked", arguments: { x: "{{booked.result}}" } }]));
   await drawn(page, 3);
-  assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only"]);
+  assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
   // A long name breaks between its words.
   assert.deepEqual(await page.$$eval("#steps tbody tr:last-child code bdi", (all) => all.map((it) => it.innerHTML)), ["cancel_<wbr>room"]);
   // An empty text has no earlier graph, even if another text follows at once.
@@ -353,7 +353,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.click('[name=approve][value="none"]');
   await page.click("#start");
   await says(page, "#run-facts", "done");
-  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder only");
+  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
   const samples = await page.$$eval("#live .legend li:not(.line)", (all) => all.map((it) => getComputedStyle(it, "::before")).map((it) => [it.borderTopStyle, it.borderTopColor, it.backgroundColor].join()));
   assert.equal(new Set(samples).size, 3, samples.join("; "));
   await close(page);

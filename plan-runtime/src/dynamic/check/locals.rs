@@ -11,6 +11,11 @@ use crate::resolve::describe::short;
 use serde_json::Value;
 use std::mem::take;
 
+/// Maximum number of elements of a literal list that are checked separately.
+const MOST_ELEMENTS: usize = 64;
+/// Maximum size of such an element.
+const LARGEST_ELEMENT: usize = 64;
+
 /// Maximum size of the type of a value that the plan composes.
 const LARGEST: usize = 4096;
 
@@ -60,22 +65,19 @@ impl<'a, 'c> Outputs<'a, 'c> {
         }
     }
 
-    /// Returns the local value of a `for`.
-    pub(super) fn element(self, each: &'a For) -> Local<'a, 'c> {
+    /// Returns the local value of a `for` whose list may have this place.
+    pub(super) fn element(self, each: &'a For, at: Option<usize>) -> Local<'a, 'c> {
         let bound = Bound::pattern(&each.pattern, &each.list);
-        self.bind(self.of_elements(&each.list), &each.pattern, bound)
+        let given = match &each.list {
+            Template::List(items) => self.of_items(&each.pattern, items, at),
+            list => self.of_elements(list),
+        };
+        self.bind(given, &each.pattern, bound)
     }
 
     /// Returns an element of a list, or a pair of a name and a member of an object.
     fn of_elements(self, list: &'a Template) -> Given<'a> {
-        let given = match list {
-            // The union of the elements may be small, although the list is large.
-            Template::List(items) => {
-                let types = items.iter().map(|item| self.of_template(item).in_value());
-                Given::typed(Type::list(types.fold(Type::none(), Type::or).once()))
-            }
-            list => self.of_template(list),
-        };
+        let given = self.of_template(list);
         let mut element = Given::typed(given.ty.iterated(self.work));
         // Such a list has no elements, or has a finding.
         if element.ty.types().is_empty() && given.replaced.is_empty() {
@@ -107,6 +109,36 @@ impl<'a, 'c> Outputs<'a, 'c> {
                     }
                 }
             }
+        }
+        element
+    }
+
+    /// Returns an element of a literal list.
+    fn of_items(self, pattern: &str, items: &'a [Template], at: Option<usize>) -> Given<'a> {
+        let mut element = Given::typed(Type::none());
+        let mut places = at.map(|at| self.spans.templates.parts(at));
+        for (index, item) in items.iter().enumerate() {
+            let at = places.as_mut().and_then(Iterator::next);
+            let mut room = LARGEST_ELEMENT;
+            let literal = literal(item, &mut room);
+            match literal.filter(|_| index < MOST_ELEMENTS) {
+                Some(value) => element.replaced.push(Replacement {
+                    value,
+                    lists: 0,
+                    when: format!("`{}` is element [{index}] of the list", short(pattern)),
+                    place: at.map(|at| self.place(at)),
+                }),
+                None => {
+                    let item = self.of_template(item);
+                    element.ty = element.ty.or(item.in_value());
+                }
+            }
+        }
+        if element.ty.forms().len() > 1 {
+            element.ty = element.ty.once();
+        }
+        if element.ty.says_null() {
+            element.absent = Some("an element of the list may be null".to_owned());
         }
         element
     }

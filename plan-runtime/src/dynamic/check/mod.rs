@@ -161,7 +161,7 @@ pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<
     let takes = Type::of(schema, &work);
     match fit.in_call(CheckedValue::Json(arguments), &takes) {
         Ok(problems) => problems.into_messages(),
-        Err(TooMuchWork) => vec![unchecked(tool)],
+        Err(why) => vec![unchecked(tool, &why)],
     }
 }
 
@@ -175,10 +175,18 @@ fn values(value: &Value) -> usize {
 }
 
 /// Returns the message for arguments that cannot be checked.
-fn unchecked(tool: &str) -> String {
-    let tool = short(tool);
+fn unchecked(tool: &str, why: &TooMuchWork) -> String {
+    let why = match why {
+        TooMuchWork::Work => "its arguments and its schema are too large for the check".to_owned(),
+        TooMuchWork::Target(target) => refers("its schema", target),
+    };
+    format!("`{}` cannot be checked: {why}", short(tool))
+}
+
+fn refers(schema: &str, target: &str) -> String {
     format!(
-        "`{tool}` cannot be checked: its arguments or its schema are too large, or its schema refers to a missing part"
+        "{schema} refers to `{}`, which does not exist",
+        short(target)
     )
 }
 
@@ -274,7 +282,7 @@ impl<'a> Checker<'a, '_> {
                 if !self.known.may_bind() {
                     return self.body(&each.body, way);
                 }
-                let local = self.known.element(each);
+                let local = self.known.element(each, Some(at));
                 let mut inside = way.clone();
                 self.within(&local).body(&each.body, &mut inside);
                 way.at = inside.at;
@@ -418,8 +426,8 @@ impl<'a> Checker<'a, '_> {
             }
             Ok(problems)
         });
-        let problems = problems.unwrap_or_else(|TooMuchWork| {
-            Note::error(Code::LimitPassed, place, unchecked(&tool.name)).into()
+        let problems = problems.unwrap_or_else(|why| {
+            Note::error(Code::LimitPassed, place, unchecked(&tool.name, &why)).into()
         });
         self.notes.append(problems, Some(&step));
     }

@@ -417,7 +417,7 @@ impl<'a> Outputs<'a, '_> {
             }
             Body::For(each) => {
                 let mut element = if self.may_bind() {
-                    let local = self.element(each);
+                    let local = self.element(each, None);
                     self.with(&local).of_body(&each.body, policy, true)
                 } else {
                     self.of_body(&each.body, policy, true)

@@ -1,9 +1,9 @@
 //! The check of all references in a template: parts that are missing in some runs or in all runs.
 
-use super::Checker;
 use super::path::LeadsNowhere;
+use super::{Checker, refers};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::Types;
+use crate::dynamic::schema::{TooMuchWork, Types};
 use crate::dynamic::spans::Templates;
 use crate::plan::{Entry, Key, Reference, Segment, Template};
 use crate::resolve::describe::short;
@@ -92,13 +92,14 @@ impl<'a> Checker<'a, '_> {
             }
             Err(LeadsNowhere::Unknown(why)) => Some(why),
         };
-        if why.is_none() || known.is_unknown_around(reference.source) {
-            return;
-        }
+        let why = why.filter(|_| !known.is_unknown_around(reference.source));
+        let Some(why) = why else { return };
         let whose = read.whose();
-        let message = format!(
-            "{whose} cannot be checked: the schema of its output is too large, or refers to a missing part"
-        );
+        let why = match why {
+            TooMuchWork::Work => "the schema of its output is too large".to_owned(),
+            TooMuchWork::Target(target) => refers("the schema of its output", &target),
+        };
+        let message = format!("{whose} cannot be checked: {why}");
         let note = Note::error(Code::LimitPassed, place, message);
         self.add(note);
     }

@@ -3,8 +3,10 @@
 use super::checked_value::CheckedValue;
 use super::value::{ValueCheck, subject};
 use crate::dynamic::Contracts;
-use crate::dynamic::schema::{Presence, Property, Type, Types, Work};
-use crate::plan::{Action, Body, Catch, Key, Optional, Plan, Role, Source, Step, Template};
+use crate::dynamic::schema::{Element, Presence, Property, Type, Types, Work};
+use crate::plan::{
+    Action, Body, Catch, Key, Optional, Plan, Role, Source, Step, Template, push_key,
+};
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -53,63 +55,130 @@ impl Uses<'_> {
         self.plan(&block.plan, &reads);
     }
 
-    /// Compares the inputs that are whole arguments. The call itself checks all other parts of its arguments.
     fn action(&mut self, action: &Action, given: &[Whole<'_>]) {
-        let Template::Object(entries) = &action.args else {
-            return;
-        };
-        // A merged part may replace a named member.
-        if entries.iter().any(|it| it.key == Key::Flattened) {
-            return;
-        }
-        let tool = action.tool.as_ref();
+        let mut has_whole = false;
+        action
+            .args
+            .each(&mut |it| has_whole |= whole(it, given).is_some());
+        let tool = action.tool.as_ref().filter(|_| has_whole);
         let contract = tool.and_then(|tool| self.contracts.get(&tool.name));
-        let Some((contract, schema)) = contract.and_then(|it| Some((it, it.arguments.as_ref()?)))
-        else {
-            return;
-        };
-        let work = Work::for_values(1);
-        let takes = Type::of(schema, &work);
-        let forms = takes.forms().iter();
-        let forms: Vec<_> = forms
-            .filter(|it| it.types().overlaps(Types::OBJECT))
-            .collect();
-        let [form] = forms[..] else { return };
-        for entry in entries {
-            if let Key::Name(name) = &entry.key
-                && let Some((input, value)) = whole(&entry.value, given)
-                && !(value.is_null() && form.presence(name) != Presence::Sure)
-                && let Property::Type(member) = form.property(name)
-                && let Some(why) = wrong(&contract.name, value, &member, &work)
-            {
-                let place = subject(name);
-                let tool = short(&contract.name);
-                let why = || format!("{why} ({place} of `{tool}`)");
-                self.unfit.entry(input).or_insert_with(why);
-            }
+        if let Some(contract) = contract
+            && let Some(schema) = &contract.arguments
+        {
+            let work = Work::for_values(1);
+            let takes = Type::of(schema, &work);
+            let mut call = Call {
+                tool: &contract.name,
+                given,
+                place: String::new(),
+                work: &work,
+            };
+            call.value(&action.args, &takes, &mut self.unfit);
         }
     }
 }
 
-/// Returns the reason why a value does not fit.
-fn wrong(tool: &str, value: &Value, takes: &Type<'_>, work: &Work) -> Option<String> {
-    let mut fit = ValueCheck::new(tool, 0..0, false, work);
-    let problems = fit.in_call(CheckedValue::Json(value), takes).ok()?;
-    if problems.is_empty() {
-        return None;
-    }
-    let given = Types::of(value);
-    let forms = takes.forms().iter();
-    let forms: Vec<_> = forms.filter(|it| it.types().overlaps(given)).collect();
-    let mut bounds = forms.iter().map(|it| it.bound(value));
-    Some(match bounds.next().flatten() {
-        _ if forms.is_empty() => format!("is {}, but must be {}", given.words(), takes.words()),
-        Some(bound) if bounds.next().is_none() => bound,
-        _ if forms.iter().all(|it| it.counts()) => {
-            format!("must be one of {}", fit.allowed(&forms))
+/// The walk through the arguments of one call.
+struct Call<'c> {
+    tool: &'c str,
+    given: &'c [Whole<'c>],
+    place: String,
+    work: &'c Work,
+}
+
+impl Call<'_> {
+    /// Compares the inputs in a value. The parts of a value of several forms are not compared.
+    fn value(&mut self, template: &Template, takes: &Type<'_>, unfit: &mut Unfit) {
+        let only = |kind| {
+            let mut forms = takes.forms().iter().filter(|it| it.types().overlaps(kind));
+            forms.next().filter(|_| forms.next().is_none())
+        };
+        match template {
+            // The call itself names the parts of whole arguments that do not fit.
+            Template::Reference(_) if self.place.is_empty() => {}
+            Template::Reference(_) => {
+                if let Some((input, value)) = whole(template, self.given)
+                    && !unfit.contains_key(&input)
+                    && let Some(wrong) = self.wrong(value, takes)
+                {
+                    unfit.insert(input, wrong);
+                }
+            }
+            Template::List(items) => {
+                let Some(form) = only(Types::LIST) else {
+                    return;
+                };
+                for (index, item) in items.iter().enumerate() {
+                    if let Element::Type(element) = form.element(Some(index)) {
+                        self.within(&format!("[{index}]"), |it| it.value(item, &element, unfit));
+                    }
+                }
+            }
+            Template::Object(entries) => {
+                let Some(form) = only(Types::OBJECT) else {
+                    return;
+                };
+                // A merged part may replace a named member.
+                if entries.iter().any(|it| it.key == Key::Flattened) {
+                    return;
+                }
+                for entry in entries {
+                    let Key::Name(name) = &entry.key else { return };
+                    let Property::Type(member) = form.property(name) else {
+                        continue;
+                    };
+                    let is_null =
+                        whole(&entry.value, self.given).is_some_and(|(_, it)| it.is_null());
+                    if is_null && form.presence(name) != Presence::Sure {
+                        continue;
+                    }
+                    let mut key = String::new();
+                    push_key(&mut key, name);
+                    let dot = if self.place.is_empty() { "" } else { "." };
+                    self.within(&format!("{dot}{key}"), |it| {
+                        it.value(&entry.value, &member, unfit);
+                    });
+                }
+            }
+            _ => {}
         }
-        _ => "does not fit".to_owned(),
-    })
+    }
+
+    fn within(&mut self, part: &str, inner: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        self.place.push_str(part);
+        inner(self);
+        self.place.truncate(length);
+    }
+
+    /// Returns the reason why a value does not fit.
+    fn wrong(&self, value: &Value, takes: &Type<'_>) -> Option<String> {
+        let mut fit = ValueCheck::new(self.tool, 0..0, false, self.work);
+        let problems = fit.in_call(CheckedValue::Json(value), takes).ok()?;
+        if problems.is_empty() {
+            return None;
+        }
+        let given = Types::of(value);
+        let forms: Vec<_> = takes
+            .forms()
+            .iter()
+            .filter(|it| it.types().overlaps(given))
+            .collect();
+        let mut bounds = forms.iter().map(|it| it.bound(value));
+        let why = match bounds.next().flatten() {
+            _ if forms.is_empty() => format!("is {}, but must be {}", given.words(), takes.words()),
+            Some(bound) if bounds.next().is_none() => bound,
+            _ if forms.iter().all(|it| it.counts()) => {
+                format!("must be one of {}", fit.allowed(&forms))
+            }
+            _ => "does not fit".to_owned(),
+        };
+        Some(format!(
+            "{why} ({} of `{}`)",
+            subject(&self.place),
+            short(self.tool)
+        ))
+    }
 }
 
 /// Returns `true` if the step runs, and its failure fails the plan.

@@ -95,7 +95,7 @@ impl First {
 impl Inclusion<'_> {
     pub(super) fn types(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
         if self.depth == MOST_NESTED {
-            return Err(TooMuchWork);
+            return Err(TooMuchWork::Work);
         }
         self.work
             .spend(1 + given.known()?.cost() + takes.known()?.cost())?;

@@ -59,7 +59,12 @@ impl<'a> Schema<'a> {
             match found {
                 Some(Some(at)) if at.is_object() || at.is_boolean() => targets.push(self.sub(at)),
                 None => {}
-                Some(_) => return Err(TooMuchWork),
+                Some(_) => {
+                    let target = target
+                        .as_str()
+                        .map_or_else(|| target.to_string(), str::to_owned);
+                    return Err(TooMuchWork::Target(target.into()));
+                }
             }
         }
         Ok(targets)
@@ -90,7 +95,7 @@ impl<'a> Schema<'a> {
             return Ok(vec![Vec::new()]);
         }
         if opening.open.len() == MOST_NESTED {
-            return Err(TooMuchWork);
+            return Err(TooMuchWork::Work);
         }
         opening.spend(1)?;
         opening.open.push(this);
@@ -181,7 +186,7 @@ impl Opening {
         if self.opened <= MOST_OPENED {
             Ok(())
         } else {
-            Err(TooMuchWork)
+            Err(TooMuchWork::Work)
         }
     }
 
@@ -192,7 +197,7 @@ impl Opening {
         others: Vec<Vec<Schema<'a>>>,
     ) -> Result<Vec<Vec<Schema<'a>>>, TooMuchWork> {
         if forms.len() * others.len() > MOST_FORMS {
-            return Err(TooMuchWork);
+            return Err(TooMuchWork::Work);
         }
         let lengths = |forms: &[Vec<Schema<'a>>]| forms.iter().map(Vec::len).sum::<usize>();
         if let [other] = &others[..] {

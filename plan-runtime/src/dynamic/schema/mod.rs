@@ -110,9 +110,14 @@ pub(super) enum Form<'a> {
     Beyond(TooMuchWork),
 }
 
-/// The comparison is too much work, or a `$ref` leads nowhere.
+/// The reason why a type is unknown.
 #[derive(Clone, Debug)]
-pub(super) struct TooMuchWork;
+pub(super) enum TooMuchWork {
+    /// The comparison is too much work.
+    Work,
+    /// A `$ref` leads nowhere.
+    Target(Rc<str>),
+}
 
 /// Opens the schemas of one type.
 #[derive(Default)]
@@ -306,7 +311,7 @@ impl<'a> Type<'a> {
         }
         (all.cost, all.lists) = (all.cost + 1, all.lists + 1);
         if all.lists > MOST_NESTED {
-            return Self::unknown(TooMuchWork);
+            return Self::unknown(TooMuchWork::Work);
         }
         all
     }
@@ -408,7 +413,7 @@ impl<'a> Type<'a> {
         self.cost += other.cost;
         self.lists = self.lists.max(other.lists);
         if self.forms.len() + other.forms.len() > MOST_FORMS {
-            self.forms = vec![Form::Beyond(TooMuchWork)];
+            self.forms = vec![Form::Beyond(TooMuchWork::Work)];
         } else {
             self.forms.append(&mut other.forms);
         }

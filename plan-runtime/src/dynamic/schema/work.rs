@@ -84,7 +84,7 @@ impl Work {
     pub(in crate::dynamic) fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         let rest = self.fuel.get().checked_sub(work);
         self.fuel.set(rest.unwrap_or_default());
-        rest.map(drop).ok_or(TooMuchWork)
+        rest.map(drop).ok_or(TooMuchWork::Work)
     }
 
     /// Spends the work of comparing this number of names with a misspelled one. Only the first 1,000 names are compared.

@@ -412,11 +412,11 @@ fn a_mistake_is_told_with_its_place() {
     let value: Value = serde_json::from_str(text).unwrap();
     let (written, built) = (serde_json::from_str(text), serde_json::from_value(value));
     for (error, place) in [
-        (error(written), " at line 2, column 98 of the plan"),
-        (error(built), ""),
+        (error(written), "line 2, column 98 of the plan"),
+        (error(built), "/steps/0/arguments/object/to/reference/step"),
     ] {
         let expected =
-            format!("step `a`: there is no step `b`{place} (the plan has no other steps)");
+            format!("step `a`: there is no step `b` at {place} (the plan has no other steps)");
         assert_eq!(error, expected);
     }
 }

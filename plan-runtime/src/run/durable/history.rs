@@ -217,7 +217,7 @@ impl Durable {
         Ok(state.history.records.get(key).cloned())
     }
 
-    /// Looks at the records of earlier processes, or marks some of them.
+    /// Returns the answer of `look`, which may mark records of earlier processes.
     pub(in crate::run) fn history<T>(&self, look: impl FnOnce(&mut History) -> T) -> T {
         look(&mut self.state().history)
     }

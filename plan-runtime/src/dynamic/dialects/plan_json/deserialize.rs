@@ -4,13 +4,14 @@ use super::RULES;
 use super::read::PlanJson;
 use crate::dynamic::dialects::reading::{PlanReader, Syntax, cycle, roles};
 use crate::dynamic::finding::Finding;
-use crate::dynamic::json_node::{JsonNode, Source};
+use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{DocumentLimits, Profile};
 use crate::plan::json::Json;
 use crate::plan::{Origin, Plan, Template};
 use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// The largest number of errors in one message.
 const MOST: usize = 32;
@@ -77,10 +78,16 @@ impl Json<'_> {
                 let _ = write!(message, "step `{}`: ", MessageName(step));
             }
             message.push_str(&finding.message);
-            if self.is_written {
-                let (line, column) = (finding.label.line, finding.label.column);
-                let _ = write!(message, " at line {line}, column {column} of the plan");
-            }
+            let at = &finding.label;
+            let _ = if self.is_written {
+                write!(
+                    message,
+                    " at line {}, column {} of the plan",
+                    at.line, at.column
+                )
+            } else {
+                write!(message, " at {}", pointer(&self.text, &at.span))
+            };
             if let Some(help) = &finding.help {
                 let _ = write!(message, " ({help})");
             }
@@ -89,5 +96,41 @@ impl Json<'_> {
             let _ = write!(message, "; and {rest} more");
         }
         message
+    }
+}
+
+/// Returns a JSON Pointer to the smallest value that contains a position of the JSON text.
+fn pointer(text: &str, place: &Range<usize>) -> String {
+    let source = Source::document(text);
+    let covers = |node: &JsonNode<'_>| {
+        let range = node.place();
+        range.start <= place.start && place.end <= range.end
+    };
+    let mut pointer = jsonptr::PointerBuf::new();
+    let mut node = JsonNode::of(text, &source).ok();
+    while let Some(around) = node {
+        node = match around.kind() {
+            JsonType::Object => around.members().find_map(|(key, value)| {
+                if !covers(&key) && !covers(&value) {
+                    return None;
+                }
+                pointer.push_back(key.text().ok()?.value.as_ref());
+                Some(value).filter(|value| covers(value))
+            }),
+            JsonType::List => around
+                .items()
+                .into_iter()
+                .enumerate()
+                .find_map(|(at, item)| {
+                    covers(&item).then(|| pointer.push_back(at))?;
+                    Some(item)
+                }),
+            _ => None,
+        };
+    }
+    if pointer.is_root() {
+        "the top".to_owned()
+    } else {
+        pointer.to_string()
     }
 }

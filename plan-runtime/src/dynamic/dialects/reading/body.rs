@@ -115,7 +115,9 @@ pub(crate) fn body(
             let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
             let note = Note::error(Code::WrongKind, second.key.place(), message);
             let note = note.related(first.key.place(), format!("`{}` is here", first.name));
-            reader.note(note.help("remove one, or split this into two steps"));
+            let help = one_branch(reader, members, second);
+            let other = || "remove one, or split this into two steps".to_owned();
+            reader.note(note.help(help.unwrap_or_else(other)));
         }
     }
     reader.broken_body()
@@ -353,7 +355,7 @@ fn part(reader: &mut PlanReader, node: JsonNode<'_>, what: &str, depth: usize) -
     }
 }
 
-/// Returns the help for an `if` that is one branch.
+/// Returns the help for an `if` that is one branch, or only a condition beside a call.
 pub(super) fn one_branch(
     reader: &PlanReader,
     members: &Members<'_>,
@@ -361,14 +363,39 @@ pub(super) fn one_branch(
 ) -> Option<String> {
     let given = member.value;
     let is_branch = member.name == step::IF && given.kind() == JsonType::Object;
-    if !is_branch || members.given(step::TOOL).is_some() || !reader.notes.has_room(true) {
+    if !is_branch || !reader.notes.has_room(true) {
         return None;
     }
     let branch = Members::split(given, &mut |_| {});
-    branch.given(branch::THEN)?;
-    let is_whole = branch.unknown(branch::ALL).next().is_none();
-    let branch = on_one_line(given.slice()).filter(|_| is_whole)?;
-    Some(format!(r#"put the branch in a list: `"if": [{branch}]`"#))
+    let others: Vec<&Member<'_>> = branch.unknown(branch::ALL).collect();
+    let condition = branch.given(branch::CONDITION).map(JsonNode::slice);
+    let then = branch.given(branch::THEN).map(JsonNode::slice);
+    let calls = members.given(step::TOOL).is_some();
+    let branches = match (condition, then, &others[..]) {
+        (_, Some(_), []) if !calls => given.slice().to_owned(),
+        (Some(condition), Some(then), [other]) if !calls && other.name == "else" => {
+            let other = other.value.slice();
+            format!(r#"{{"condition": {condition}, "then": {then}}}, {{"then": {other}}}"#)
+        }
+        (Some(condition), None, []) if calls => {
+            let names = [
+                step::TOOL,
+                reader.rules.syntax.arguments(),
+                "tool_description",
+            ];
+            let parts = members.list.iter().filter(|it| names.contains(&&*it.name));
+            let parts = parts.map(|it| format!("{}: {}", it.key.slice(), it.value.slice()));
+            let call = parts.collect::<Vec<_>>().join(", ");
+            format!(r#"{{"condition": {condition}, "then": {{{call}}}}}"#)
+        }
+        _ => return None,
+    };
+    let branches = on_one_line(&branches)?;
+    Some(if calls {
+        format!(r#"write `"if": [{branches}]` in place of the `tool`"#)
+    } else {
+        format!(r#"put the branch in a list: `"if": [{branches}]`"#)
+    })
 }
 
 /// Returns the Rust type for the name of a type in JSON or in another language.

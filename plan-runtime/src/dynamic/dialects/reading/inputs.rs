@@ -53,6 +53,7 @@ pub(crate) fn declared(reader: &mut PlanReader, nodes: Vec<JsonNode<'_>>, known:
                 let note = note.related(first.clone(), "the first one is here");
                 reader.note(note.help(RENAME));
             } else {
+                no_step(reader, &name, place.clone());
                 // In strings, the inputs of the plan have names of another form.
                 if reader.rules.wraps() {
                     let names = &mut reader.here.names;
@@ -83,6 +84,7 @@ pub(super) fn input(reader: &mut PlanReader, name: &str, place: Range<usize>) ->
     count_input(reader, input, place.clone());
     reader.name_fits(name, "the name of an input", place.clone());
     reader.input_names.insert(name.into(), Some(input));
+    no_step(reader, name, place);
     let optional = reader.profile == Profile::Compat;
     reader.at_mut(0).spans.untyped.push(input);
     reader.inputs.push(Input {
@@ -93,6 +95,18 @@ pub(super) fn input(reader: &mut PlanReader, name: &str, place: Range<usize>) ->
         is_guessed: true,
     });
     input
+}
+
+/// Reports an input with the name of a step.
+fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>) {
+    if let Some(step) = reader.at(0).step_of(input) {
+        let message = format!("the input `{}` has the name of a step", short(input));
+        let first = reader.at(0).spans.steps.get(step);
+        let first = first.map(|spans| spans.id.range());
+        let note = Note::error(Code::DuplicateId, place, message);
+        let note = note.related(first, "the step is here");
+        reader.note(note.help("give one of them another name"));
+    }
 }
 
 /// Returns the step with this index, which must come before the current one.

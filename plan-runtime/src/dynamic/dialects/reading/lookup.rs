@@ -85,7 +85,7 @@ pub(super) fn seen_from(
     Some(Reference::new(source))
 }
 
-/// Reports the IDs of steps that are names of inputs, which may be discovered only after the steps.
+/// Reports the IDs of steps in blocks that are names of inputs, which may be discovered only after the steps.
 pub(super) fn names_differ(reader: &mut PlanReader, plan: &Plan) {
     let inputs: HashSet<&str> = plan.inputs.iter().map(|input| &*input.name).collect();
     if inputs.is_empty() {
@@ -100,7 +100,7 @@ pub(super) fn names_differ(reader: &mut PlanReader, plan: &Plan) {
     }
 }
 
-/// Collects the steps with the names of inputs: their IDs, with the enclosing IDs, and positions.
+/// Collects the steps in blocks with the names of inputs: their IDs, with the enclosing IDs, and positions.
 fn same_names<'p>(
     spans: &Spans,
     plan: &'p Plan,
@@ -108,12 +108,13 @@ fn same_names<'p>(
     around: &str,
     same: &mut Vec<(&'p str, Arc<str>, Range<usize>)>,
 ) {
-    for (step, spans) in plan.steps.iter().zip(&spans.steps) {
-        if inputs.contains(&*step.id) {
-            same.push((&*step.id, path(around, &step.id), spans.id.range()));
-        }
-    }
     spans.each_block(plan, &mut |step, block: &Block, spans| {
-        same_names(spans, &block.plan, inputs, &inside(around, &step.id), same);
+        let around = inside(around, &step.id);
+        for (step, spans) in block.plan.steps.iter().zip(&spans.steps) {
+            if inputs.contains(&*step.id) {
+                same.push((&*step.id, path(&around, &step.id), spans.id.range()));
+            }
+        }
+        same_names(spans, &block.plan, inputs, &around, same);
     });
 }

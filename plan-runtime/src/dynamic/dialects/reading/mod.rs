@@ -25,7 +25,7 @@ mod words;
 
 pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, wrong_kind};
-pub(crate) use test::{is_reference, kind_of, similar_kind, test};
+pub(crate) use test::{is_reference, meant, test, unknown_beside};
 
 use crate::dynamic::dialects::{Profile, Rules};
 use crate::dynamic::finding::{Code, Help, Note, Notes};

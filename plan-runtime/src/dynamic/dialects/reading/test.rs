@@ -1,7 +1,7 @@
 //! Tests: conditions as data.
 
 use super::{Member, PlanReader};
-use crate::dynamic::finding::Code;
+use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::json::names::template;
 use crate::plan::{Comparison, Question, Template, Test};
@@ -14,7 +14,7 @@ const KINDS: &[&str] = template::ALL.split_at(4).1.split_at(10).0;
 
 /// Returns the equivalent of a test's name in other languages. By its spelling, `and` would be similar to `any`, which
 /// is another test.
-fn meant(name: &str) -> Option<&'static str> {
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
     Some(match name.to_ascii_lowercase().as_str() {
         "and" | "&&" | "allof" => template::ALL_OF,
         "or" | "||" | "anyof" => template::ANY,
@@ -32,47 +32,12 @@ pub(crate) fn is_reference(name: &str) -> bool {
     name.eq_ignore_ascii_case("ref") || name.eq_ignore_ascii_case("reference")
 }
 
-/// Returns the kind of a condition or a value, which is the only member of an object. `help` is the help for an unknown
-/// member, or for no member or several ones.
-pub(crate) fn kind_of<'a>(
-    reader: &mut PlanReader,
-    node: JsonNode<'a>,
-    (what, kinds): (&str, &[&'static str]),
-    help: &dyn Fn(Option<&Member<'_>>) -> String,
-) -> Option<(&'static str, JsonNode<'a>)> {
-    let members = reader.members(node, &format!("a {what}"))?.list;
-    let known = |member: &Member<'_>| kinds.iter().find(|kind| **kind == member.name);
-    let kind = members.iter().find_map(|it| Some((*known(it)?, it.value)));
-    let (known, others): (Vec<_>, Vec<_>) = members.iter().partition(|it| known(it).is_some());
-    let (code, place, message, help) = match (&known[..], &others[..]) {
-        ([_], []) => return kind,
-        ([kind], [other, ..]) => {
-            let (kind, name) = (&kind.name, short(&other.name));
-            let message = format!("unknown member `{name}` in a {what} of the kind `{kind}`");
-            let help = format!("remove `{name}`: `{kind}` is the only member");
-            (Code::UnknownMember, other.key.place(), message, help)
-        }
-        ([], [member]) => {
-            let message = format!("`{}` is not a kind of {what}", short(&member.name));
-            (
-                Code::UnknownMember,
-                member.key.place(),
-                message,
-                help(Some(*member)),
-            )
-        }
-        _ => {
-            let message = format!("a {what} object must have exactly one member");
-            (Code::WrongKind, node.place(), message, help(None))
-        }
-    };
-    reader.fail(code, place, message, help)
-}
-
-/// Returns the help for a misspelled kind.
-pub(crate) fn similar_kind(name: &str, kinds: &[&'static str]) -> Option<String> {
-    let meant = meant(name).or_else(|| similar(name, kinds.iter().copied()))?;
-    Some(format!("did you mean `{meant}`?"))
+/// Returns the finding for an unknown member of a condition or a template.
+pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) -> Note {
+    let (kind, name) = (&kind.name, short(&other.name));
+    let message = format!("unknown member `{name}` in a {what} of the kind `{kind}`");
+    let note = Note::error(Code::UnknownMember, other.key.place(), message);
+    note.help(format!("remove `{name}`: `{kind}` is the only member"))
 }
 
 /// Reads an object that must be a test, in a position without data.
@@ -89,14 +54,29 @@ pub(super) fn test_object(reader: &mut PlanReader, node: JsonNode<'_>, depth: us
 }
 
 fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Test> {
+    let members = reader.members(node, "a condition")?.list;
+    let (kinds, others): (Vec<_>, Vec<_>) = members
+        .iter()
+        .partition(|member| KINDS.contains(&&*member.name));
+    if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
+        return reader.error(unknown_beside("condition", kind, other));
+    }
     // A length is no condition.
     let all = KINDS[..KINDS.len() - 1].join("`, `");
-    let help = |member: Option<&Member<'_>>| {
-        let similar = member.and_then(|it| similar_kind(&it.name, KINDS));
-        similar.unwrap_or_else(|| format!("write one of `{all}`"))
+    let [member] = &members[..] else {
+        let message = "a condition object must have exactly one member";
+        let help = format!("write one of `{all}`");
+        return reader.fail(Code::WrongKind, node.place(), message, help);
     };
-    let (name, value) = kind_of(reader, node, ("condition", KINDS), &help)?;
-    test(reader, name, value, depth)
+    if let Some(name) = KINDS.iter().find(|kind| **kind == member.name) {
+        return test(reader, name, member.value, depth);
+    }
+    let message = format!("`{}` is not a kind of condition", short(&member.name));
+    let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS.iter().copied())) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("the kinds are `{all}`"),
+    };
+    reader.fail(Code::UnknownMember, member.key.place(), message, help)
 }
 
 /// Reads the test in this member.

@@ -97,6 +97,7 @@ fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usiz
             (!page.critical.is_empty(), "critical", "critical path"),
             (has(|it| it.data && !it.undo), "line data", "uses an output"),
             (has(|it| !it.data && !it.undo), "line after", "order only"),
+            (has(|it| it.undo), "line undo", "undo"),
         ] {
             if is_shown {
                 list.tag("li").attr("class", class).text(words);

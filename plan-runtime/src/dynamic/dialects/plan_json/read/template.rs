@@ -2,13 +2,14 @@
 
 use super::reference::{read, reference};
 use crate::dynamic::dialects::reading::{
-    Member, PlanReader, duplicate, kind_of, similar_kind, test, wrong_kind,
+    Member, PlanReader, duplicate, meant, test, unknown_beside, wrong_kind,
 };
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{computed, part, template};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
+use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -18,20 +19,7 @@ pub(super) fn wrapped(
     node: JsonNode<'_>,
     depth: usize,
 ) -> Option<Template> {
-    let help = |member: Option<&Member<'_>>| {
-        let Some(member) = member else {
-            return r#"its member is the kind of the value: an object is `{"object": {…}}`, with its members inside"#.to_owned();
-        };
-        let similar = || similar_kind(&member.name, template::ALL);
-        as_it_is(member).or_else(similar).unwrap_or_else(|| {
-            format!(
-                r#"an object with this member is `{{"object": {{"{}": …}}}}`; the members of a value are `{}`"#,
-                short(&member.name),
-                template::ALL[1..].join("`, `")
-            )
-        })
-    };
-    let (name, value) = kind_of(reader, node, ("value", template::ALL), &help)?;
+    let (name, value) = wrapper(reader, node)?;
     match name {
         template::OBJECT | template::MERGE => {
             let mut list = Vec::new();
@@ -50,6 +38,60 @@ pub(super) fn wrapped(
         template::COMPUTED => computed(reader, value).map(Template::Computed),
         _ => test(reader, name, value, depth).map(Template::from),
     }
+}
+
+/// Returns the kind of template that an object is.
+fn wrapper<'a>(
+    reader: &mut PlanReader,
+    node: JsonNode<'a>,
+) -> Option<(&'static str, JsonNode<'a>)> {
+    let members = reader.members(node, "a value")?.list;
+    let known = |name: &str| template::ALL.iter().find(|known| **known == name).copied();
+    if let [member] = &members[..] {
+        if let Some(name) = known(&member.name) {
+            return Some((name, member.value));
+        }
+        let name = short(&member.name);
+        let similar = || similar(&member.name, template::ALL.iter().copied());
+        let other = || {
+            Some(format!(
+                "did you mean `{}`?",
+                meant(&member.name).or_else(similar)?
+            ))
+        };
+        let help = match as_it_is(member).or_else(other) {
+            Some(help) => help,
+            None => format!(
+                r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the members of a value are `{}`"#,
+                template::ALL[1..].join("`, `")
+            ),
+        };
+        let message = format!("`{name}` is not a kind of value");
+        let place = member.key.place();
+        return reader.fail(Code::UnknownMember, place, message, help);
+    }
+    let (kinds, others): (Vec<_>, Vec<_>) = members
+        .iter()
+        .partition(|member| known(&member.name).is_some());
+    if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
+        return reader.error(unknown_beside("value", kind, other));
+    }
+    let (message, help) = match (&kinds[..], members.len()) {
+        (_, 0) => (
+            "an object without members is not a value".to_owned(),
+            Some(r#"an empty object is `{"object": {}}`"#),
+        ),
+        ([], _) => (
+            "the object has no member with a kind of value".to_owned(),
+            Some(r#"an object is `{"object": {…}}`, with its members inside"#),
+        ),
+        (kinds, _) => {
+            let kinds: Vec<&str> = kinds.iter().map(|member| &*member.name).collect();
+            let kinds = kinds.join("` and `");
+            (format!("a value is of one kind, not `{kinds}`"), None)
+        }
+    };
+    reader.fail(Code::WrongKind, node.place(), message, help)
 }
 
 /// Reads the members of an object, or of the objects that are merged into one.
