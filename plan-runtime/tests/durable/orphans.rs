@@ -227,6 +227,46 @@ fn a_recorded_call_counts_under_a_lower_concurrency() {
     assert_eq!(world.called(), "first released");
 }
 
+plan! {
+    Again() -> u64 {
+        step first = Act { n: 1 };
+        #[retry(2, backoff = "0s")]
+        step block = {
+            step held = Act { n: 2 };
+            #[undo(held)]
+            step released = Undo { n: held };
+            #[after(held)]
+            step paid = Act { n: 3 };
+            paid
+        };
+        first + block
+    }
+}
+
+#[test]
+fn a_recorded_failure_counts_before_its_undo_steps_under_a_lower_concurrency() {
+    let (world, journal) = (World::new(), Rough::new());
+    world.on("first", &[Goes::Hangs]);
+    world.on("block.paid", &[Goes::Fails(busy)]);
+    world.hang_at("block.paid", 2);
+    let run = |most| {
+        Again {}
+            .run(&world)
+            .concurrency(most)
+            .durable(&journal, "r")
+    };
+    crash(run(2));
+    assert_eq!(
+        world.called(),
+        "first block.held block.paid block.released block.held block.paid"
+    );
+    world.hang_at("", 0);
+    world.on("first", &[Goes::Fails(gone)]);
+    let error = finish(run(1)).unwrap_err();
+    assert!(error.journal().is_none(), "{error}");
+    assert_eq!(world.called(), "first block.released");
+}
+
 static FAILS: AtomicBool = AtomicBool::new(false);
 
 fn lookup() -> std::result::Result<u64, String> {

@@ -133,7 +133,10 @@ impl<'x> Driver<'x> {
         let is_dropped = scene.around.is_some() && scene.stops.reason().is_some();
         if let Some(durable) = scene.run.durable.as_ref().filter(|_| !is_dropped) {
             let prefix = Keys(scene).prefix(ScopeId::ROOT);
-            let record = durable.history(|it| it.untaken(&prefix)).into_iter().next();
+            let untaken = durable.history(|it| it.untaken(&prefix)).into_iter();
+            let record = untaken
+                .filter_map(|(key, has_effect)| has_effect.then_some(key))
+                .next();
             if let Some(record) = record.filter(|_| !durable.has_ended()) {
                 durable.fail(JournalError::Untaken { record });
             }

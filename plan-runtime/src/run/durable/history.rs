@@ -1,7 +1,7 @@
 //! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
 use super::record::decode;
-use super::{ADMITTED, ARGUMENTS, BEGUN, BRANCH, Durable, FAILED, MADE_UP, UNDONE};
+use super::{ADMITTED, ARGUMENTS, BEGUN, BRANCH, Durable, ENTERED, FAILED, MADE_UP, UNDONE};
 use crate::error::Elements;
 use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
@@ -154,29 +154,33 @@ impl History {
         }
     }
 
-    /// Returns the keys of the recorded calls in the plan with this prefix that the run has not reached. At its end, the run would lose the effects of
-    /// these calls. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the tool.
+    /// Returns the keys of the recorded calls in the plan with this prefix that the run has not reached, each with `true` if the run would lose
+    /// an effect at its end. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the
+    /// tool.
     ///
-    /// A retry of the run removes records by rules of its own, so a retried run reports no call.
-    pub(in crate::run) fn untaken(&self, prefix: &str) -> Vec<String> {
-        if self.records.contains_key(UNDONE) {
-            return Vec::new();
-        }
+    /// A retry of the run removes the records of a repeated call, but not the notes about the plans in the call.
+    pub(in crate::run) fn untaken(&self, prefix: &str) -> Vec<(String, bool)> {
         let from = (Bound::Included(prefix), Bound::Unbounded);
+        let is_retried = self.records.contains_key(UNDONE);
         let all = self.records.range::<str, _>(from);
         let all = all.take_while(|(key, _)| key.starts_with(prefix));
+        let all = all.filter(|(key, _)| !(is_retried && end_of_key(key).contains(ENTERED)));
         let untaken = all.filter(|(_, found)| !found.is_taken);
         let untaken = untaken.filter_map(|(key, found)| {
             let Some(end) = end_of_attempt(&key[prefix.len()..]) else {
-                let is_output = decode(&found.body).is_ok_and(|it| it.result.is_ok());
-                return is_output.then_some(&**key);
+                return Some((
+                    &**key,
+                    decode(&found.body).is_ok_and(|it| it.result.is_ok()),
+                ));
             };
             let (attempt, rest) = key.split_at(prefix.len() + end);
             let has_begun = rest.starts_with('#') || [BEGUN, ADMITTED, ARGUMENTS].contains(&rest);
             let is_known = self.reached.contains(attempt) || self.records.contains_key(attempt);
-            (has_begun && !is_known).then_some(attempt)
+            (has_begun && !is_known).then_some((attempt, true))
         });
-        untaken.map(str::to_owned).collect()
+        untaken
+            .map(|(key, has_effect)| (key.to_owned(), has_effect))
+            .collect()
     }
 
     /// Forgets a record that has had its turn. The record of an admitted call still proves that the call has begun.
@@ -200,11 +204,15 @@ fn end_of_attempt(key: &str) -> Option<usize> {
     })
 }
 
-/// Returns `true` for the key of a note about the end of a part of a run. The name of a step contains a note only in quotes.
+/// Returns the part of a key after the last name in quotes. A name contains a mark of the run only in quotes.
+fn end_of_key(key: &str) -> &str {
+    key.rsplit('"').next().unwrap_or(key)
+}
+
+/// Returns `true` for the key of a note about the end of a part of a run.
 fn is_note(key: &str) -> bool {
-    let rest = key.rsplit('"').next().unwrap_or(key);
     let mut notes = [UNDONE, BRANCH, MADE_UP, FAILED].into_iter();
-    notes.any(|note| rest.contains(note))
+    notes.any(|note| end_of_key(key).contains(note))
 }
 
 impl Durable {

@@ -406,7 +406,10 @@ impl Durable {
     ///
     /// Before the run becomes live, `reach` gets the recorded calls that the run has not reached. `reach` returns `true` if a call may start now, and the
     /// key of a call that the run can no longer reach. Such a run stops, because it would lose the effect of the call.
-    pub(super) fn go_on(&self, reach: impl FnOnce(&[String]) -> Result<bool, String>) -> bool {
+    pub(super) fn go_on(
+        &self,
+        reach: impl FnOnce(&[(String, bool)]) -> Result<bool, String>,
+    ) -> bool {
         let by_clock = self.clock.now();
         let mut state = self.state();
         if state.is_live && !state.turns.replays() && !state.after_replays.is_empty() {

@@ -6,21 +6,23 @@ use crate::error::elements;
 use crate::machine::{MachineView, Outlook, ScopeId, opened};
 
 impl Scene<'_> {
-    /// Lets a call start beyond the bounds if a recorded call waits for a permit. Returns `true` if a call may start, and the key of a recorded call that the
+    /// Lets a call start beyond the bounds if a recorded call waits for a permit. Returns `true` if a call may start, and the key of a recorded effect that the
     /// run can no longer reach.
-    pub(in super::super) fn reach(&mut self, untaken: &[String]) -> Result<bool, String> {
-        let mut is_ready = false;
-        for key in untaken {
+    ///
+    /// A recorded failure comes before the undo steps that follow it, so a call that is ready counts first.
+    pub(in super::super) fn reach(&mut self, untaken: &[(String, bool)]) -> Result<bool, String> {
+        let mut lost = None;
+        for (key, has_effect) in untaken {
             match outlook(self, key) {
-                Outlook::Ready => is_ready = true,
-                Outlook::Open => {}
-                Outlook::Ended => return Err(key.clone()),
+                Outlook::Ready => {
+                    self.loosen(self.machine.extra() + 1);
+                    return Ok(self.machine.first().is_some());
+                }
+                Outlook::Ended if *has_effect => lost = lost.or(Some(key)),
+                Outlook::Open | Outlook::Ended => {}
             }
         }
-        if is_ready {
-            self.loosen(self.machine.extra() + 1);
-        }
-        Ok(is_ready && self.machine.first().is_some())
+        lost.map_or(Ok(false), |key| Err(key.clone()))
     }
 
     /// Lets this number of calls start beyond the bounds.
