@@ -21,15 +21,16 @@ impl Outlook {
     pub fn of(machine: MachineView<'_>, scope: ScopeId, place: usize) -> Self {
         let (state, slot) = (machine.0, slot(machine, scope, place));
         let (hot, it) = (state.hot[slot], &state.scopes[scope]);
+        let own_phase = match (hot.is_work(), hot.is_always()) {
+            (true, _) => Phase::Work,
+            (_, true) => Phase::Always,
+            _ => Phase::Undo,
+        };
         match hot.status() {
             // Undo steps and always steps had begun, so the work must not continue.
-            StepStatus::Waiting if hot.is_work() != machine.works(scope) => match it.phase {
-                Phase::Undo if hot.is_always() || !hot.is_work() => Self::Open,
-                Phase::Always if hot.is_always() => Self::Open,
-                _ => Self::Ended,
-            },
+            StepStatus::Waiting if hot.is_work() != machine.works(scope) => Self::Ended,
             StepStatus::Waiting if it.is_stopping && hot.is_work() => Self::Ended,
-            StepStatus::Waiting if hot.is_work() && hot.is_ready() => Self::Ready,
+            StepStatus::Waiting if it.phase == own_phase && hot.is_ready() => Self::Ready,
             StepStatus::Waiting => Self::Open,
             StepStatus::Running => match state.run_of(scope, it.step(slot)) {
                 Some(run) if state.runs[run].is_in_line() => Self::Ready,
