@@ -57,7 +57,7 @@ mod tests {
             ["january", "february"].map(|of| cut(&format!("summarize_orders_of_{of}")));
         assert_eq!(january, "summarize_or…_of_january");
         assert_eq!(february, "summarize_or…of_february");
-        // A letter keeps its marks, and no joined picture is torn.
+        // A cut separates no mark from its letter.
         let marks = cut(&"e\u{301}".repeat(40));
         assert_eq!(
             marks,

@@ -47,13 +47,13 @@ impl Sight {
     }
 }
 
-/// Returns a string of at most this number of columns. A long string loses its middle, because long names often differ only at their ends.
+/// Returns a string of at most this number of columns. A long string keeps its start and its end.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     let whole = text.width();
     if whole <= columns {
         return text.to_owned();
     }
-    // A mark stays with its letter, and a joined picture stays whole: at each place, both parts together are as wide as the string.
+    // A cut separates no mark from its letter, and splits no joined picture.
     let is_place = |at: &usize| {
         let (head, tail) = text.split_at(*at);
         let is_joined = head.ends_with('\u{200d}') || tail.starts_with('\u{200d}');

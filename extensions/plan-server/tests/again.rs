@@ -679,7 +679,7 @@ fn times_after_a_retry_are_true() {
     assert!(text.contains(&row), "{row} in {text}");
 }
 
-/// A retry that fails before its call made no call: each form of the report shows the times of the last attempt, and the attempt before the retry below its own heading.
+/// Each form of a report shows the times of the last attempt, and the attempts before a retry under a separate heading.
 #[test]
 fn a_retry_without_a_call_has_its_own_times() {
     let folder = Folder::new();
@@ -723,7 +723,7 @@ fn a_retry_without_a_call_has_its_own_times() {
         );
         let ended = attempt["ended_ms"].as_f64().unwrap();
         assert!(ended < idle && ended >= idle - 1_100.0, "{attempt}");
-        // The time of the run until the retry, without the time in which the run had ended.
+        // The time between an end and a retry does not count.
         let before = retried["took_ms"].as_f64().unwrap();
         assert!(
             before >= took(&first) - 1.0 && before < 1_000.0,

@@ -42,7 +42,7 @@ use std::time::{Duration, SystemTime};
 /// one row below the outer step, for all elements.
 ///
 /// The times of a step are its start, counted from the run's start, and its duration. A bar has lighter parts, `░`, for waits for answers of gates and
-/// for values from outside, and a line below the bars explains both signs. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
+/// for values from outside. A line below the bars explains both signs. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
 /// times in milliseconds. With the feature `html`, `Report::to_html` writes the report as a page.
 ///
 /// ```
@@ -301,8 +301,8 @@ impl Report {
         self.totals
     }
 
-    /// Returns the steps that explain the duration of the run, in chronological order. The last of them is the last step that ended. Each step started after
-    /// the step before: it needs this step, or it waited for a slot of this step. [`critical_links`](Self::critical_links) also returns the times and reasons.
+    /// Returns the steps that explain the duration of the run, in chronological order. The path ends with the last step that ended. Each step
+    /// needs the previous step, or waited for a slot of the previous step. [`critical_links`](Self::critical_links) also returns the times and reasons.
     pub fn critical_path(
         &self,
     ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator + fmt::Debug {
