@@ -47,13 +47,13 @@ impl Sight {
     }
 }
 
-/// Returns a string of at most this number of columns. A long string keeps its start and its end.
+/// Returns a string of at most this number of columns. Cuts the middle of a long string.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     let whole = text.width();
     if whole <= columns {
         return text.to_owned();
     }
-    // A cut separates no mark from its letter, and splits no joined picture.
+    // A cut never splits letters with marks or joined pictures.
     let is_place = |at: &usize| {
         let (head, tail) = text.split_at(*at);
         let is_joined = head.ends_with('\u{200d}') || tail.starts_with('\u{200d}');
