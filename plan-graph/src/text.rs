@@ -47,13 +47,12 @@ impl Sight {
     }
 }
 
-/// Returns a string of at most this number of columns. Cuts the middle of a long string.
+/// Returns a string with a shorter middle if the string is wider than `columns`.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     let whole = text.width();
     if whole <= columns {
         return text.to_owned();
     }
-    // A cut never splits letters with marks or joined pictures.
     let is_place = |at: &usize| {
         let (head, tail) = text.split_at(*at);
         let is_joined = head.ends_with('\u{200d}') || tail.starts_with('\u{200d}');
