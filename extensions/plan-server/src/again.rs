@@ -96,8 +96,7 @@ impl State {
             let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
             let gone = before.into_iter().filter(is_gone);
             let waited = waited.saturating_sub(kept);
-            self.decisions
-                .retried(id, gone.collect(), waited, run.ended);
+            self.decisions.retried(id, gone.collect(), waited, &run);
         }
         retried.map_err(|error| cannot_retry(error.to_string()))
     }

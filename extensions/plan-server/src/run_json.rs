@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
-use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
+use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status, StepError};
 use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -171,6 +171,11 @@ fn element(attempt: &Attempt) -> String {
     indices.map(|at| format!("[{at}]")).collect()
 }
 
+/// Returns `false` if the arguments of an attempt were wrong, so that the run made no call.
+pub(crate) fn made_call(attempt: &Attempt) -> bool {
+    attempt.tool().is_none() || !matches!(attempt.error(), Some(StepError::Arguments(_)))
+}
+
 /// Returns the failed elements with a further attempt, in lists without events. After a restart, a run that waits for its next attempt has no events.
 fn repeated(plan: &Plan, report: &Report, lists: &HashMap<String, List>) -> HashSet<String> {
     let mut repeated = HashSet::new();
@@ -308,7 +313,7 @@ pub(crate) fn progress(
                     .started()
                     .filter(|_| element.is_empty() && attempt.number() == 1)
                     .map_or_else(|| at(attempt.started()), at),
-                called_ms: at(attempt.started()),
+                called_ms: at(attempt.started()).filter(|_| made_call(attempt)),
                 ended_ms: ended.and_then(at),
                 took_ms: None,
                 error: attempt.error().map(ToString::to_string),
