@@ -185,7 +185,10 @@ impl RunRecords {
         for path in gone.map(String::as_str).chain([RUN]) {
             *undone.entry(path.to_owned()).or_default() += 1;
         }
-        undone.insert(RETRIED.to_owned(), u32::try_from(age).unwrap_or(u32::MAX));
+        // A run may be older than its count can say.
+        undone.remove(RETRIED);
+        let age = u32::try_from(age).ok();
+        undone.extend(age.map(|age| (RETRIED.to_owned(), age)));
         serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 
