@@ -19,11 +19,16 @@ const laid = (value, column) => {
   return column + line.length > WIDE ? open + parts(column + 1).join(`,\n${" ".repeat(column + 1)}`) + end : line;
 };
 const columnOf = (text, place) => place - text.lastIndexOf("\n", place - 1) - 1;
-// The members of a help, or its value, with the line breaks that the place needs.
-const fitted = (text, start, literal, isMembers = false) => {
-  const json = isMembers ? `{${literal}}` : literal;
-  if (columnOf(text, start) + literal.length <= WIDE || !isJson(json)) return literal;
-  return isMembers ? laid(exact(json), columnOf(text, start) - 1).slice(1, -1) : laid(exact(json), columnOf(text, start));
+// The value of a help, with the line breaks that the place needs.
+const fitted = (text, start, literal) => (columnOf(text, start) + literal.length <= WIDE || !isJson(literal) ? literal : laid(exact(literal), columnOf(text, start)));
+// The members of a help in the place of a member. Members far to the right begin a line below the first member of their object.
+const fittedMembers = (text, { start, end }, literal) => {
+  if (columnOf(text, start) + literal.length <= WIDE) return { start, end, value: literal };
+  const members = (column) => laid(exact(`{${literal}}`), column - 1).slice(1, -1);
+  const first = columnOf(text, around(text, start).places.at(-1)) + 1;
+  const before = /,[ \t]*$/.exec(text.slice(0, start));
+  if (!before || first > WIDE / 2) return { start, end, value: members(columnOf(text, start)) };
+  return { start: before.index + 1, end, value: `\n${" ".repeat(first)}${members(first)}` };
 };
 
 // Writes the invisible characters of strings as escapes, and removes the others.
@@ -48,16 +53,16 @@ const memberAt = (text, { start, end }) => {
   }
   return null;
 };
-// The open brackets at a place, and the string around the place.
+// The open brackets at a place with their places, and the string around the place.
 const around = (text, place) => {
-  const [open, found] = [[], { string: null }];
+  const [open, places, found] = [[], [], { string: null }];
   for (const { 0: token, index } of tokens(text)) {
     if (index >= place) break;
     if (token[0] === '"' && index + token.length > place) found.string = { start: index, end: index + token.length };
-    else if (/^[{[]/.test(token)) open.push(token);
+    else if (/^[{[]/.test(token)) places[open.push(token) - 1] = index;
     else if (/^[}\]]/.test(token)) open.pop();
   }
-  return { ...found, open };
+  return { ...found, open, places: places.slice(0, open.length) };
 };
 // Errors of JSON, of which the reader finds one at a time.
 const ofJson = (text, help, { start, end }) => {
@@ -102,7 +107,7 @@ const replacement = (text, literal, label) => {
   if (name) {
     const member = memberAt(text, label);
     const isPart = member && isJson(`{${literal}}`) && (member.isKey || member.key === name || ["step", "input"].includes(member.key));
-    return isPart ? { start: member.start, end: member.end, value: fitted(text, member.start, literal, true) } : null;
+    return isPart ? fittedMembers(text, member, literal) : null;
   }
   const { string } = around(text, start);
   // The mark of a part of a reference is shorter than the reference.

@@ -194,6 +194,9 @@ await test("corrections of members, arguments and references", () => stubbed({},
   const page = await open(stub.url);
   const members = "the members of a step are `id`, `tool`";
   const IF = { condition: { reference: { step: "found", pointer: "/0/email" } }, then: { tool: { name: "email_send" }, arguments: { object: { to: { reference: { step: "found" } }, subject: "Hello" } } } };
+  const FAR = `[
+  {"id": "booked", "tool": "event_book", "arguments": {"title": "Planning", "day": "2027-03-12"}, "retries": 2}
+]`;
   const LONG = `[
   {"id": "found", "tool": "contacts_find", "arguments": {"name": "Ada"}},
   {"id": "invited", "tool": "email_send", "intent": "Invite Ada to the meeting about the plan of the next quarter.",
@@ -223,6 +226,8 @@ await test("corrections of members, arguments and references", () => stubbed({},
     ['[{"id": "a"}, {"id": "b", "tool": "t", "arguments": {}}]', '"b"', "unordered-effect", 'write `"after": ["a"]` in step `b`, or remove step `a`, whose output nothing uses', "Wait for the check", '[{"id": "a"}, {"id": "b", "after": ["a"], "tool": "t", "arguments": {}}]'],
     ['[{"id": "a"}, {"id": "b"}]', '"a"', "unused-output", "remove the step, or use its output", "Remove the step", '[{"id": "b"}]'],
     ['[{"tool": "t", "params": {"x": "$r"}}]', '"$r"', "maybe-absent", 'stop the reference at null: `"$s"`, or call the tool only if the value is present: `"if": [{"pattern": "Some(x)"}]`', "Call the tool only if the value is present", '[{"if": [{"pattern": "Some(x)"}]}]'],
+    // A member without room begins a line.
+    [FAR, '"retries"', "unknown-member", 'the attempts include the first call: write `"policy": {"attempts": 3}`', "Apply the correction", FAR.replace(' "retries": 2', '\n   "policy": {"attempts": 3}')],
     // A correction of several members has the line breaks of the samples.
     [LONG, '"$ref:found.email"', "maybe-absent", `stop the reference at null: \`"$s"\`, or call the tool only if the value is present: \`"if": [${JSON.stringify(IF)}]\``, "Call the tool only if the value is present", `[
   {"id": "found", "tool": "contacts_find", "arguments": {"name": "Ada"}},
