@@ -133,9 +133,9 @@ const written = (text, help, label) => help.replace(/(;|\?) (to keep the text|if
 });
 // A person decides about the removal of a whole step alone.
 const REMOVAL = "Remove the step";
-// Returns the corrections of all findings with one correction. Of two corrections for one place, the first to end remains.
-export const allCorrections = (text, findings) => {
-  const all = findings.map((one) => corrections(text, one)).filter(([one, other]) => one && !other && one.label !== REMOVAL).flat().sort((a, b) => a.end - b.end || a.start - b.start);
+// Returns the corrections of all findings with one correction each. Of two corrections for one place, the first to end remains.
+export const together = (offered) => {
+  const all = offered.filter(([one, other]) => one && !other && one.label !== REMOVAL).flat().sort((a, b) => a.end - b.end || a.start - b.start);
   return all.reduce((kept, one) => (one.start < (kept.at(-1)?.end ?? 0) || one.start === kept.at(-1)?.start ? kept : [...kept, one]), []);
 };
 // Returns the text with these corrections, which are in the order of the text.

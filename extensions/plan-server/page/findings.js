@@ -1,7 +1,7 @@
 // The list of errors and warnings, with the corrections that their help proposes.
 
 import { $, UNSEEN, announce, cut, h, plural, prose, say, seen } from "./dom.js";
-import { allCorrections, corrected, corrections } from "./corrections.js";
+import { corrected, corrections, together } from "./corrections.js";
 import { check, editor, insert, number, placeOf, text } from "./editor.js";
 import { LIMITS } from "./limits.js";
 import { capital } from "./server.js";
@@ -41,7 +41,10 @@ export const listFindings = (dialect, why, failed, any) => {
   $("findings-count").classList.toggle("wrong", Boolean(why));
   if (errors) text.setAttribute("aria-invalid", "true");
   else text.removeAttribute("aria-invalid");
-  const items = editor.findings.slice(0, LIMITS.findings).map((finding, index) => {
+  const shown = editor.findings.slice(0, LIMITS.findings);
+  const offered = () => shown.map((finding) => corrections(text.value, finding));
+  const made = offered();
+  const items = shown.map((finding, index) => {
     const [first, ...others] = finding.labels;
     return h("li", { class: `is-${finding.severity}` },
       h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
@@ -50,12 +53,12 @@ export const listFindings = (dialect, why, failed, any) => {
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
       finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
-      corrections(text.value, finding).map(({ label }, nth) => h("button", { type: "button", class: "small", onclick: () => apply(corrections(text.value, finding).slice(nth, nth + 1)) }, label || "Apply the correction")));
+      made[index].map(({ label }, nth) => h("button", { type: "button", class: "small", onclick: () => apply(corrections(text.value, finding).slice(nth, nth + 1)) }, label || "Apply the correction")));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
-  const several = allCorrections(text.value, editor.findings).length;
-  if (several > 1) items.unshift(h("li", {}, h("button", { type: "button", onclick: () => apply(allCorrections(text.value, editor.findings)) }, `Apply all ${several} corrections`)));
+  const several = together(made).length;
+  if (several > 1) items.unshift(h("li", {}, h("button", { type: "button", onclick: () => apply(together(offered())) }, `Apply all ${several} corrections`)));
   $("findings").replaceChildren(...items);
 };
 const goTo = (index) => {
