@@ -91,6 +91,7 @@ impl State {
         let (before, waited) = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));
         self.settle(id, bytes);
+        self.forget_due();
         if retried.is_ok() {
             let (after, kept) = attempts(self, id).unwrap_or_default();
             let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
