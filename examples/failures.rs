@@ -84,12 +84,13 @@ async fn price(what: &str, warehouse: &str, cents: &str, grams: f64) {
         cents: cents.into(),
         grams,
     };
-    show(what, plan.run(&()).await);
+    show(what, plan.run(&())).await;
 }
 
-fn show<T: std::fmt::Debug>(what: &str, result: Result<T, RunError>) {
+/// Prints the title of a run before the run, so that lines of its tools are below the title.
+async fn show<T: std::fmt::Debug>(what: &str, run: impl IntoFuture<Output = Result<T, RunError>>) {
     println!("{what}");
-    match result {
+    match run.await {
         Ok(output) => println!("    gives {output:?}"),
         Err(error) => {
             println!("{}", Terminal::stdout().text(format!("    {error}")));
@@ -119,11 +120,11 @@ async fn main() {
     let lamps = Restock {
         item: "lamp".into(),
     };
-    show("a panic in a computed value", lamps.run(&()).await);
+    show("a panic in a computed value", lamps.run(&())).await;
     let lamps = AskAgain {
         item: "lamp".into(),
     };
-    show("a member that an untyped value lacks", lamps.run(&()).await);
+    show("a member that an untyped value lacks", lamps.run(&())).await;
 
     println!("\nwhat an error can be asked");
     let closed = Price {
@@ -148,8 +149,9 @@ async fn main() {
 
     println!("\nwhat becomes of the other steps: `Stop`, `Continue`, `Cancel`");
     for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {
+        println!("\n{on_failure:?}:");
         let run = Both {}.run(&()).on_failure(on_failure);
         let (_, report): (_, Report) = run.with_report().await;
-        println!("\n{on_failure:?}:\n{}", Terminal::stdout().report(&report));
+        println!("{}", Terminal::stdout().report(&report));
     }
 }

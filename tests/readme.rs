@@ -1,4 +1,4 @@
-//! The README's code and messages are real: its first plan compiles, its message is the compiler's, its program prints its output.
+//! The README's code and messages are real: its program compiles and prints its output, and its message is the compiler's.
 //! `UPDATE_EXPECT=1` draws `docs/mistakes.svg`.
 
 /// Collects the lines that the README's program prints.
@@ -18,13 +18,8 @@ mod printed {
     }
 }
 
-#[allow(dead_code, unreachable_pub)]
 mod order {
     include!("readme/order.rs");
-}
-
-mod program {
-    include!("readme/program.rs");
 
     pub(super) fn run() -> Result<()> {
         main()
@@ -48,31 +43,44 @@ fn blocks(language: &str) -> Vec<&'static str> {
 #[test]
 fn first_plan_and_its_mistake() {
     let order = include_str!("readme/order.rs");
-    let [plan] = blocks("rs")[..] else {
-        panic!("one plan in a block `rs`, which doctests do not compile")
-    };
-    assert_eq!(plan.lines().count(), 12);
-    assert!(order.contains(plan));
+    // The only block of Rust code is a whole program, which this test runs, with the dependencies of the commands below the program.
+    assert_eq!(blocks("rust"), [order]);
+    assert!(order.contains("plan! {") && order.lines().count() <= 40);
+    let (_, rest) = README.split_once(order).unwrap();
+    let (_, commands) = rest.split_once("```sh\n").unwrap();
+    let (commands, rest) = commands.split_once("```").unwrap();
+    let uses = order.lines().filter_map(|line| line.strip_prefix("use "));
+    let crates = uses.filter_map(|path| path.split("::").next());
+    for name in crates.chain(["smol"]) {
+        let name = name.replace('_', "-");
+        let is_added = |command: &str| command.starts_with("cargo add") && command.contains(&name);
+        assert!(
+            commands
+                .trim()
+                .split("&& ")
+                .flat_map(str::lines)
+                .any(is_added),
+            "{name}"
+        );
+    }
+    order::run().unwrap();
+    let printed = printed::LINES.take();
+    assert!(
+        rest.contains(&format!("prints `{}`", printed.trim())),
+        "{printed}"
+    );
 
     let (right, wrong) = ("offer.cents", "offer.cent");
-    assert_eq!(plan.matches(right).count(), 1);
+    assert_eq!(order.matches(right).count(), 1);
     let mistake = include_str!("ui/readme/mistake.rs");
     assert_eq!(order.replace(right, wrong), mistake);
 
     let message = include_str!("ui/readme/mistake.stderr");
     let message = message.replace("tests/ui/readme/mistake.rs", "src/main.rs");
-    let [shown, _] = blocks("text")[..] else {
-        panic!("a message and an output")
+    let [shown] = blocks("text")[..] else {
+        panic!("a message")
     };
     assert_eq!(shown, message);
-}
-
-#[test]
-fn program_and_its_output() {
-    assert_eq!(blocks("rust"), [include_str!("readme/program.rs")]);
-    program::run().unwrap();
-    let printed = printed::LINES.take();
-    assert_eq!(blocks("text").last(), Some(&&*printed));
 }
 
 /// The time of a step is the time in the table of BENCHMARKS.md, and its sentence names the size of the plans in this table.

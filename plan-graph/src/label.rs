@@ -1,6 +1,7 @@
 //! Labels of boxes, and the size that a label needs.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use crate::text::cut_middle;
+use unicode_width::UnicodeWidthStr;
 
 /// The most letters of the first line of a label, which is bold.
 const LETTERS: usize = 24;
@@ -25,16 +26,7 @@ pub fn cut_small(text: &str) -> String {
 }
 
 fn within(text: &str, most: usize) -> String {
-    let text = text.trim().replace('\n', " ");
-    if letters(&text) <= most {
-        return text;
-    }
-    let mut room = most;
-    let fits = |c: &char| {
-        room = room.saturating_sub(c.width().unwrap_or(1));
-        room > 0
-    };
-    text.chars().take_while(fits).collect::<String>() + "…"
+    cut_middle(&text.trim().replace('\n', " "), most)
 }
 
 /// Returns the width of a box, in pixels, for two lines that are [`cut`]: a bold one of 13 pixels beside an icon, and
@@ -53,13 +45,27 @@ mod tests {
     fn long_texts_are_cut() {
         assert_eq!(cut(" two\nlines "), "two lines");
         let long = cut(&"字".repeat(40));
-        assert!(letters(&long) <= 25 && long.ends_with('…'), "{long}");
+        assert!(letters(&long) <= 24 && long.contains('…'), "{long}");
         assert_eq!(
             cut_small("for each: email_send, event_book")
                 .chars()
                 .count(),
             32
         );
+        // Names that differ only at their ends stay different.
+        let [january, february] =
+            ["january", "february"].map(|of| cut(&format!("summarize_orders_of_{of}")));
+        assert_eq!(january, "summarize_or…_of_january");
+        assert_eq!(february, "summarize_or…of_february");
+        // A cut separates no mark from its letter.
+        let marks = cut(&"e\u{301}".repeat(40));
+        assert_eq!(
+            marks,
+            format!("{}…{}", "e\u{301}".repeat(12), "e\u{301}".repeat(11))
+        );
+        let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+        let families = cut(&family.repeat(40));
+        assert_eq!(families.replace(family, ""), "…");
         let long = "x".repeat(1000);
         assert!((width(&long, "y") - width("y", &long)).abs() < 5.0);
         assert_eq!(width("", ""), 96.0);

@@ -67,6 +67,6 @@ pub use reach::{Exhausted, Paths};
 pub use seen::is_unseen;
 pub use similar::{nearest, similar};
 #[cfg(feature = "text")]
-pub use text::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};
+pub use text::{Line, Lines, MessageName, Quoted, Safe, cut_middle, is_seen, visible};
 #[cfg(feature = "text")]
-pub use time::Time;
+pub use time::{Time, TimeUnit};

@@ -3,7 +3,7 @@
 use crate::is_unseen;
 use crate::seen::is_ignorable;
 use std::fmt::{Display, Formatter, Result, Write};
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The most combining marks on one letter. More marks would reach into the lines above and below.
 const MARKS: u8 = 4;
@@ -45,6 +45,34 @@ impl Sight {
         };
         seen
     }
+}
+
+/// Returns a string with a shorter middle if the string is wider than `columns`.
+pub fn cut_middle(text: &str, columns: usize) -> String {
+    let whole = text.width();
+    if whole <= columns {
+        return text.to_owned();
+    }
+    let is_place = |at: &usize| {
+        let (head, tail) = text.split_at(*at);
+        let is_joined = head.ends_with('\u{200d}') || tail.starts_with('\u{200d}');
+        let mark = tail.chars().next().is_some_and(|c| c.width() == Some(0));
+        !is_joined && !mark && head.width() + tail.width() == whole
+    };
+    let places = || (0..=text.len()).filter(|at| text.is_char_boundary(*at));
+    let room = columns.saturating_sub(1);
+    let tail = places()
+        .rev()
+        .take_while(|at| text[*at..].width() <= room / 2)
+        .filter(is_place)
+        .last();
+    let tail = tail.map_or("", |at| &text[at..]);
+    let room = room - tail.width();
+    let head = places()
+        .take_while(|at| text[..*at].width() <= room)
+        .filter(is_place)
+        .last();
+    format!("{}…{tail}", head.map_or("", |at| &text[..at]))
 }
 
 /// Returns the escape of an invisible character, or of a space among too many spaces.

@@ -616,3 +616,78 @@ fn a_few_steps() {
         &run(&plan(json!({"name": "chain", "steps": chain})), true),
     );
 }
+
+/// The boxes have the shapes of the server's page, and the legend explains only these shapes.
+#[test]
+fn shapes_of_forms_are_explained() {
+    let html = page("shapes", &run(&story(), false));
+    for shape in [" is-for\" href=", " is-if\" href="] {
+        assert_eq!(html.matches(shape).count(), 1, "{shape}");
+    }
+    let legend = between(&html, "class=\"legend\"", "</ul>");
+    let words = [
+        ("is-for", "runs for each element of a list", true),
+        ("is-if", "has a condition", true),
+        ("is-loop", "repeats", false),
+        ("is-block", "contains steps", false),
+    ];
+    for (class, words, is_drawn) in words {
+        let item = format!("<li class=\"{class}\">{words}</li>");
+        assert_eq!(legend.contains(&item), is_drawn, "{item} in {legend}");
+        for part in [".node", ".legend"] {
+            let styled = Report::HTML_STYLE
+                .lines()
+                .any(|line| line.contains(part) && line.contains(class));
+            assert!(
+                styled || class == "is-if" && part == ".node",
+                "{part} {class}"
+            );
+        }
+    }
+}
+
+/// Names that are equal up to their ends look different, and their full names are in the titles.
+#[test]
+fn long_names_keep_their_ends() {
+    let of =
+        |month: &str| format!("summarize_all_orders_of_the_customer_and_of_the_friends_of_{month}");
+    let names = ["january", "february"].map(of);
+    let steps = names
+        .each_ref()
+        .map(|name| step(name, json!({"ms": 1}), &[]));
+    let last = json!({"reference": {"step": &names[0], "pointer": ""}});
+    let plan = plan(json!({"name": "long", "steps": steps, "output": {"value": last}}));
+    let report = run(&plan, false);
+    let html = page("long", &report);
+    let graph = between(&html, "<svg class=\"graph\"", "</svg>");
+    for shown in ["summarize_al…_of_january", "summarize_al…of_february"] {
+        assert_eq!(graph.matches(&format!(">{shown}<")).count(), 1, "{graph}");
+    }
+    for name in &names {
+        assert!(
+            graph.contains(&format!("<title>{name} act, completed")),
+            "{graph}"
+        );
+        assert_eq!(
+            html.matches(&format!("class=\"name\" title=\"{name}\""))
+                .count(),
+            1
+        );
+    }
+    let narrow = plan_runtime::Terminal::new(60, false).report(&report);
+    for end in ["_january ", "_february "] {
+        assert_eq!(narrow.matches(end).count(), 1, "{narrow}");
+    }
+}
+
+/// Paper is light, and shows no choice and no search of the reader.
+#[test]
+fn paper_shows_no_choice() {
+    let style = Report::HTML_STYLE;
+    assert!(style.contains("@media screen and (prefers-color-scheme: dark)"));
+    let print = between(style, "@media print {", "\n}");
+    assert!(print.contains("color-scheme: light;"));
+    let screen = between(style, "@media screen {", "\n}");
+    let all = |of: &str| ["chosen", "faded", ".near"].map(|class| of.matches(class).count());
+    assert_eq!(all(style), all(screen));
+}

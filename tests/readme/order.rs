@@ -1,5 +1,23 @@
-use plan_runtime::plan;
-use shop::{Charge, FindAddress, FindOffer, Refund, Ship};
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Offer { item: String, cents: u32 }
+
+#[tool]
+async fn find_offer(item: String) -> Result<Offer> { Ok(Offer { item, cents: 4_900 }) }
+
+#[tool]
+async fn find_address(customer: String) -> Result<String> { Ok(format!("{customer}, Kiel")) }
+
+#[tool]
+async fn charge(customer: String, cents: u32) -> Result<String> { Ok(format!("{customer}-{cents}")) }
+
+#[tool]
+async fn refund(payment: String) -> Result<()> { Ok(drop(payment)) }
+
+#[tool]
+async fn ship(item: String, to: String, payment: String) -> Result<String> { Ok(item + " to " + &to + " for " + &payment) }
 
 plan! {
     PlaceOrder(item: String, customer: String) -> String {
@@ -8,55 +26,14 @@ plan! {
         #[retry(3)] #[timeout("10s")]
         step payment = Charge { customer, cents: offer.cents };
         #[undo(payment)]
-        step refund = Refund { payment: payment.id };
-        step parcel = Ship { item, address, payment: payment.id };
-        parcel.tracking
+        step refund = Refund { payment };
+        step parcel = Ship { item: offer.item, to: address, payment };
+        parcel
     }
 }
 
-fn main() {}
-
-mod shop {
-    use plan_runtime::{Result, Shape, tool};
-    use serde::{Deserialize, Serialize};
-
-    #[derive(Serialize, Deserialize, Shape)]
-    pub struct Offer {
-        pub cents: u64,
-    }
-
-    #[derive(Serialize, Deserialize, Shape)]
-    pub struct Payment {
-        pub id: String,
-    }
-
-    #[derive(Serialize, Deserialize, Shape)]
-    pub struct Parcel {
-        pub tracking: String,
-    }
-
-    #[tool]
-    pub async fn find_offer(item: String) -> Result<Offer> {
-        unimplemented!("{item}")
-    }
-
-    #[tool]
-    pub async fn find_address(customer: String) -> Result<String> {
-        unimplemented!("{customer}")
-    }
-
-    #[tool]
-    pub async fn charge(customer: String, cents: u64) -> Result<Payment> {
-        unimplemented!("{customer} {cents}")
-    }
-
-    #[tool]
-    pub async fn refund(payment: String) -> Result<()> {
-        unimplemented!("{payment}")
-    }
-
-    #[tool]
-    pub async fn ship(item: String, address: String, payment: String) -> Result<Parcel> {
-        unimplemented!("{item} {address} {payment}")
-    }
+fn main() -> Result<()> {
+    let order = PlaceOrder { item: "lamp".into(), customer: "Ada".into() };
+    println!("{}", smol::block_on(order.run(&()))?);
+    Ok(())
 }

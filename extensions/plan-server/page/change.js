@@ -11,6 +11,8 @@ const escaped = (text) => text.replace(UNSEEN, (c) => (c === "\n" ? c : c.split(
 
 // Typed arguments stay when the server asks again with another id.
 const drafts = new Map();
+// Returns the arguments that a person has changed and not sent.
+export const draftOf = (key) => (drafts.get(key)?.isChanged ? drafts.get(key).text : null);
 
 // The form field of an argument: of the type in the schema, or of the type of its value. JSON shows characters that nobody sees.
 const kindOf = (schema, value) => {
@@ -69,10 +71,10 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     return fields ? values && JSON.stringify(values, null, 2) : whole.control.value;
   };
   // A value that is not complete yet keeps the last changes. It is not the original value.
-  const compare = () => {
+  const compare = (event) => {
     try {
       const now = text();
-      if (now !== null) drafts.set(key, { text: now, isOpen: true });
+      if (now !== null) drafts.set(key, { text: now, isOpen: true, isChanged: Boolean(event) || drafts.get(key)?.isChanged });
       changes.replaceChildren(...changesOf(original, exact(now ?? "")));
     } catch {
       changes.querySelector(":scope > .hint")?.remove();

@@ -5,10 +5,10 @@ import { changedLines, marked } from "./diff.js";
 import { $, bdi, cut, h, hide, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
-import { instant, time, took } from "./time.js";
+import { instant, lasted, time, took } from "./time.js";
 
 const linkTo = (run) => h("span", {}, run.name ? [bdi(run.name, 200), " "] : "", h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, h("code", {}, cut(run.id, 80))));
-const lastedOf = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
+const lastedOf = (run) => (run?.ended ? lasted(run) : "–");
 
 // The runs that a run can be compared with.
 const choices = (id, runs) => {

@@ -2,7 +2,34 @@
 
 import { UNSEEN } from "./dom.js";
 import { isJson, scan } from "./scan.js";
-import { capital } from "./server.js";
+import { capital, exact } from "./server.js";
+
+// JSON in the style of the samples: on one line, or, if the line has no room, with a line for each member below the first member.
+const WIDE = 97;
+const laid = (value, column) => {
+  if (value === null || typeof value !== "object" || JSON.isRawJSON?.(value)) return JSON.stringify(value);
+  const [open, end] = Array.isArray(value) ? "[]" : "{}";
+  const parts = (at) => Object.entries(value).map(([key, one]) => [open === "[" ? "" : `${JSON.stringify(key)}: `, one]).map(([name, one]) => {
+    // Content that begins far to the right gets more room on its own lines.
+    const isFar = at + name.length > WIDE / 2 && at + name.length + laid(one, -Infinity).length > WIDE && /^[[{]./.test(laid(one, -Infinity));
+    const shown = laid(one, isFar ? at : at + name.length);
+    return name + (isFar ? `${shown[0]}\n${" ".repeat(at + 1)}${shown.slice(1)}` : shown);
+  });
+  const line = open + parts(-Infinity).join(", ") + end;
+  return column + line.length > WIDE ? open + parts(column + 1).join(`,\n${" ".repeat(column + 1)}`) + end : line;
+};
+const columnOf = (text, place) => place - text.lastIndexOf("\n", place - 1) - 1;
+// The value of a help, with the line breaks that the place needs.
+const fitted = (text, start, literal) => (columnOf(text, start) + literal.length <= WIDE || !isJson(literal) ? literal : laid(exact(literal), columnOf(text, start)));
+// The members of a help in the place of a member. Members far to the right begin a line below the first member of their object.
+const fittedMembers = (text, { start, end }, literal) => {
+  if (columnOf(text, start) + literal.length <= WIDE) return { start, end, value: literal };
+  const members = (column) => laid(exact(`{${literal}}`), column - 1).slice(1, -1);
+  const first = columnOf(text, around(text, start).places.at(-1)) + 1;
+  const before = /,[ \t]*$/.exec(text.slice(0, start));
+  if (!before || first > WIDE / 2) return { start, end, value: members(columnOf(text, start)) };
+  return { start: before.index + 1, end, value: `\n${" ".repeat(first)}${members(first)}` };
+};
 
 // Writes the invisible characters of strings as escapes, and removes the others.
 const visible = (text) => text.replaceAll(/"(?:[^"\\\n]|\\.)*"?|[^"]+/g, (part) => part.replaceAll(UNSEEN, (sign) =>
@@ -26,16 +53,16 @@ const memberAt = (text, { start, end }) => {
   }
   return null;
 };
-// The open brackets at a place, and the string around the place.
+// The open brackets at a place with their places, and the string around the place.
 const around = (text, place) => {
-  const [open, found] = [[], { string: null }];
+  const [open, places, found] = [[], [], { string: null }];
   for (const { 0: token, index } of tokens(text)) {
     if (index >= place) break;
     if (token[0] === '"' && index + token.length > place) found.string = { start: index, end: index + token.length };
-    else if (/^[{[]/.test(token)) open.push(token);
+    else if (/^[{[]/.test(token)) places[open.push(token) - 1] = index;
     else if (/^[}\]]/.test(token)) open.pop();
   }
-  return { ...found, open };
+  return { ...found, open, places: places.slice(0, open.length) };
 };
 // Errors of JSON, of which the reader finds one at a time.
 const ofJson = (text, help, { start, end }) => {
@@ -64,8 +91,8 @@ const removal = (text, help, label) => {
 const conditional = (text, literal, label) => {
   const step = scan(text).steps.find(({ start, end }) => start <= label.start && label.end <= end);
   try {
-    const { tool, arguments: given, params, value, ...rest } = JSON.parse(text.slice(step.start, step.end + 1));
-    const made = JSON.stringify({ ...rest, ...JSON.parse(`{${literal}}`) }, null, 1).replaceAll(/\n\s*/g, " ");
+    const { tool, arguments: given, params, value, ...rest } = exact(text.slice(step.start, step.end + 1));
+    const made = laid({ ...rest, ...exact(`{${literal}}`) }, columnOf(text, step.start));
     return tool || value !== undefined ? { start: step.start, end: step.end + 1, value: made } : null;
   } catch {
     // The text is not JSON yet, or no step contains the place.
@@ -80,7 +107,7 @@ const replacement = (text, literal, label) => {
   if (name) {
     const member = memberAt(text, label);
     const isPart = member && isJson(`{${literal}}`) && (member.isKey || member.key === name || ["step", "input"].includes(member.key));
-    return isPart ? { start: member.start, end: member.end, value: literal } : null;
+    return isPart ? fittedMembers(text, member, literal) : null;
   }
   const { string } = around(text, start);
   // The mark of a part of a reference is shorter than the reference.
@@ -92,7 +119,7 @@ const replacement = (text, literal, label) => {
     return { ...(isWhole ? { start: string.start + 1, end: string.end - 1 } : { start, end }), value: JSON.stringify(literal).slice(1, -1) };
   }
   if (literal.startsWith('{"reference"') && marked.startsWith('"') && memberAt(text, label)?.key === "step") return null;
-  return { start, end, value: isJson(literal) || !marked.startsWith('"') ? literal : JSON.stringify(literal) };
+  return { start, end, value: isJson(literal) || !marked.startsWith('"') ? fitted(text, start, literal) : JSON.stringify(literal) };
 };
 // The beginnings of helps, or of their alternatives, that end with the right JSON, reference or name.
 const WORDS = /^(did you mean|write|use a step that is null|put the|remove the quotes|call the tool only|stop the reference|replace the missing|first test|compare the value|its only argument is|the only (input|step) is|the only member of ~ is|an empty object is|a tool is an object|a step that runs after any failure has|the attempts include the first call|a step starts after the steps)\b|^a pointer begins with ~/;
@@ -104,6 +131,15 @@ const written = (text, help, label) => help.replace(/(;|\?) (to keep the text|if
   const one = isStep ? conditional(text, literal, label) : replacement(text, literal, label);
   return one ? [{ label: isStep || all.length > 1 ? capital(words.replace(/:? *$/, "")) : "", ...one }] : [];
 });
+// A person decides about the removal of a whole step alone.
+const REMOVAL = "Remove the step";
+// Returns the corrections of all findings with one correction each. Of two corrections for one place, the first to end remains.
+export const together = (offered) => {
+  const all = offered.filter(([one, other]) => one && !other && one.label !== REMOVAL).flat().sort((a, b) => a.end - b.end || a.start - b.start);
+  return all.reduce((kept, one) => (one.start < (kept.at(-1)?.end ?? 0) || one.start === kept.at(-1)?.start ? kept : [...kept, one]), []);
+};
+// Returns the text with these corrections, which are in the order of the text.
+export const corrected = (text, all) => all.reduceRight((text, { start, end, value }) => text.slice(0, start) + value + text.slice(end), text);
 // Returns the corrections of a finding. A correction without a label is the only correction.
 export const corrections = (text, { code, help, labels: [label] }) => {
   if (!label) return [];
@@ -113,7 +149,7 @@ export const corrections = (text, { code, help, labels: [label] }) => {
   if (order || help.startsWith("remove the step, or use")) {
     const step = scan(text).steps.find(({ id, start, end }) => start <= label.start && label.end <= end && JSON.stringify(id) === text.slice(label.start, label.end));
     if (!step) return [];
-    if (!order) return [{ label: "Remove the step", value: "", ...withComma(text, step.start, step.end + 1) }];
+    if (!order) return [{ label: REMOVAL, value: "", ...withComma(text, step.start, step.end + 1) }];
     return /"after"\s*:/.test(text.slice(step.start, step.end)) ? [] : [{ label: "Wait for the check", start: label.end, end: label.end, value: `, ${order}` }];
   }
   const one = (code === "invalid-json" && ofJson(text, help, label)) || removal(text, help, label);

@@ -1,7 +1,7 @@
 // The list of errors and warnings, with the corrections that their help proposes.
 
 import { $, UNSEEN, announce, cut, h, plural, prose, say, seen } from "./dom.js";
-import { corrections } from "./corrections.js";
+import { corrected, corrections, together } from "./corrections.js";
 import { check, editor, insert, number, placeOf, text } from "./editor.js";
 import { LIMITS } from "./limits.js";
 import { capital } from "./server.js";
@@ -21,14 +21,16 @@ export const unseen = (value) => {
   const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(found[0][0]) ? " It can change the order of the text after it." : "";
   return [{ severity: "warning", code: "invisible", message: `The text contains ${all.length === 1 ? "an invisible character" : `${all.length.toLocaleString()} invisible characters`}. The ${all.length === 1 ? "character" : "first"} is \`${seen(found[0][0])}\`.${turns}`, labels }];
 };
-const mend = (index, nth) => {
-  const one = corrections(text.value, editor.findings[index])[nth];
-  if (!one) return;
-  const { scrollTop } = text;
-  insert(one.start, one.end, one.value);
-  text.setSelectionRange(one.start, one.start);
+// Applies corrections as one change, which one undo reverses.
+const apply = (all) => {
+  if (!all.length) return;
+  const [{ start }, { end }] = [all[0], all.at(-1)];
+  const [before, { scrollTop }] = [text.value, text];
+  const after = corrected(before, all);
+  insert(start, end, after.slice(start, end + after.length - before.length));
+  text.setSelectionRange(start, start);
   text.scrollTop = scrollTop;
-  announce("The correction is applied");
+  announce(all.length > 1 ? `${all.length} corrections are applied` : "The correction is applied");
 };
 
 export const listFindings = (dialect, why, failed, any) => {
@@ -39,7 +41,10 @@ export const listFindings = (dialect, why, failed, any) => {
   $("findings-count").classList.toggle("wrong", Boolean(why));
   if (errors) text.setAttribute("aria-invalid", "true");
   else text.removeAttribute("aria-invalid");
-  const items = editor.findings.slice(0, LIMITS.findings).map((finding, index) => {
+  const shown = editor.findings.slice(0, LIMITS.findings);
+  const offered = () => shown.map((finding) => corrections(text.value, finding));
+  const made = offered();
+  const items = shown.map((finding, index) => {
     const [first, ...others] = finding.labels;
     return h("li", { class: `is-${finding.severity}` },
       h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
@@ -48,10 +53,12 @@ export const listFindings = (dialect, why, failed, any) => {
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
       finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(capital(finding.help))) : null,
-      corrections(text.value, finding).map(({ label }, nth) => h("button", { type: "button", class: "small", onclick: () => mend(index, nth) }, label || "Apply the correction")));
+      made[index].map(({ label }, nth) => h("button", { type: "button", class: "small", onclick: () => apply(corrections(text.value, finding).slice(nth, nth + 1)) }, label || "Apply the correction")));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
+  const several = together(made).length;
+  if (several > 1) items.unshift(h("li", {}, h("button", { type: "button", onclick: () => apply(together(offered())) }, `Apply all ${several} corrections`)));
   $("findings").replaceChildren(...items);
 };
 const goTo = (index) => {

@@ -35,6 +35,11 @@ const handle = (event, data) => {
     }
     for (const step of list(data.progress)) if (step?.status) stepHappened(step);
     if (data.progress) for (const step of live.steps.values()) step.settled = ENDED.includes(step.status);
+    // A refused call of an element has no attempt, so its answer alone tells of the element.
+    const since = retried(data);
+    for (const { path, decision, reason, at } of list(data.decisions)) {
+      if (decision === "refuse" && /\]$/.test(path) && !told.has(path) && instant(at)?.getTime() >= since) stepHappened({ path, status: "failed", error: `was refused${reason ? `: ${reason}` : ""}` });
+    }
     if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);
   } else if (event === "step" && data && typeof data === "object") {
     stepHappened(data);

@@ -1,6 +1,6 @@
-import { $, announce, bdi, block, called, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
+import { $, announce, bdi, block, called, copy, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
-import { changing } from "./change.js";
+import { changing, draftOf } from "./change.js";
 import { field, kindOfJson } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
@@ -31,12 +31,20 @@ const returned = (place) => {
 const lostField = (card, field) => {
   typing = Date.now();
   const heading = document.querySelector("main > :not([hidden]) h1");
-  document.querySelector(".gone")?.remove();
-  const note = h("p", { class: "hint gone", role: "status" }, `“${card.querySelector("h2, h3, h4").textContent}” is no longer open. Somebody else has answered the question, or the run has ended.`, field.value ? [" You had typed: ", bdi(field.value, 500)] : "");
-  heading.after(note);
+  showGone(field.closest("[data-content]") ?? card, field.value);
   heading.focus();
   before = { ...before, heading };
+};
+// A note with the text that a person had typed. Changed arguments can be copied as a whole.
+const showGone = (card, typed = "") => {
+  document.querySelector(".gone")?.remove();
+  const draft = draftOf(card.dataset.content);
+  const note = h("div", { class: "hint gone", role: "status" }, `“${card.querySelector("h2, h3, h4").textContent}” is no longer open. Somebody else has answered the question, or the run has ended.`, typed ? [" You had typed: ", bdi(typed, 500)] : "",
+    draft ? [" Your changed arguments: ", h("pre", { tabindex: "0", "aria-label": "Your changed arguments" }, block(draft, LIMITS.shown)), h("button", { type: "button", class: "small", onclick: ({ target }) => copy(target, draft, "arguments.json") }, "Copy")] : "");
+  note.of = card.dataset.content;
+  document.querySelector("main > :not([hidden]) h1").after(note);
   window.addEventListener("hashchange", () => note.remove(), { once: true });
+  return note;
 };
 // The key of a card says all that somebody decides about, so that a card never stands for another question than the one that it shows. The cards have the order of `all`.
 const cards = (place, all, key, make) => {
@@ -47,12 +55,18 @@ const cards = (place, all, key, make) => {
   const now = card && { content: contentOf(card), nth: [...card.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement), caret: document.activeElement.selectionStart };
   const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
   const field = card && !card.dataset.answered && !wanted.has(card.dataset.of) && document.activeElement.matches("input, textarea, select") ? document.activeElement : null;
+  const gone = [...shown].filter(([of, card]) => !wanted.has(of) && !card.dataset.answered && !card.dataset.busy).map(([, card]) => card);
   for (const [of, card] of shown) if (!wanted.has(of)) card.remove();
   [...wanted].forEach(([of, one], at) => {
     const made = shown.get(of) ?? make(one);
     made.dataset.of = of;
     if (place.children[at] !== made) place.insertBefore(made, place.children[at] ?? null);
   });
+  // A draft stays in its form if the server asks again, and in the note otherwise.
+  const drafts = gone.flatMap((card) => [card, ...card.querySelectorAll("[data-content]")]).filter((card) => draftOf(card.dataset.content));
+  const lost = drafts.findLast((card) => !asked.has(card.dataset.content));
+  if (lost) showGone(lost);
+  else if (asked.has(document.querySelector(".gone")?.of)) document.querySelector(".gone").remove();
   if (!card && before && document.activeElement === before.heading) returned(place);
   if (!card || place.contains(document.activeElement)) return;
   before = card.dataset.answered ? null : now;
@@ -156,6 +170,7 @@ const decisions = (key, name, all, answer, change, isElement) => {
     form];
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
+const contentKey = (run, { path, tool, text }) => show([run, path, tool, text]);
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
 const undone = (question) => list(question?.undone_by).map(String);
 const keyOf = ({ run, id, path, tool, intent, arguments: given, text, undone_by: by }) => show([id, path, tool, intent, given, text, by, ...(run ? [run] : [])]);
@@ -174,14 +189,14 @@ const from = (run, question) => (name) => {
 const about = (question) => [question.intent ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(question.intent)) : "",
   question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : ""];
 // The time of the oldest question, and the time at which the run fails.
-const asked = (some) => {
+const askedAt = (some) => {
   const { asked: at, expires = live.run?.expires } = some[0];
   return at ? h("p", { class: "hint" }, "Asked ", since(at), " ago", expires ? [". The run fails in ", left(expires), " if it has not ended."] : ".") : "";
 };
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, level, context = "") => {
   const nth = (ids += 1);
-  const key = show([run, question.path, question.tool, question.text]);
+  const key = contentKey(run, question);
   const card = h("section", { class: "question", role: "group", "aria-labelledby": `question-${nth}`, "data-content": key });
   const send = (body, done, failed) => answering(card, questionPath(run, question), body, done, async () => {
     reasons.delete(key);
@@ -218,7 +233,7 @@ const questionCard = (run, question, after, level, context = "") => {
     }
   } }, "Show all arguments");
   card.append(h(level, { id: `question-${nth}`, tabindex: "-1" }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", linkTo(run, question.path), "?"),
-    context, asked([question]), ...about(question),
+    context, askedAt([question]), ...about(question),
     h("div", { class: "given", hidden: !change.form.hidden }, h("p", { class: "hint" }, "Arguments:"), shown, all || ""), ...changedBefore(question), change.form, undoing(question) || "",
     ...decisions(key, `reason-${nth}`, "", answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   return card;
@@ -253,7 +268,7 @@ const groupCard = (run, group, after, level, context = "") => {
     hide(rest, !apart.has(key));
   } }, "Answer one by one");
   card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${capital(callsOf(group))} of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, asked(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, `${isPart ? "these" : "all"} ${some.length}`, answer, null, /\]$/.test(first.path)), toggle, each, rest, h("p", { class: "wrong failed-to-send", role: "alert" }));
+    context, askedAt(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, `${isPart ? "these" : "all"} ${some.length}`, answer, null, /\]$/.test(first.path)), toggle, each, rest, h("p", { class: "wrong failed-to-send", role: "alert" }));
   if (apart.has(key)) open();
   return card;
 };
@@ -297,10 +312,13 @@ document.addEventListener("keydown", pressed);
 for (const place of document.querySelectorAll(".keys")) {
   place.replaceChildren("Keys: ", h("kbd", {}, "J"), " and ", h("kbd", {}, "K"), " go to the next and the previous question. In a question, ", h("kbd", {}, "A"), " goes to “Allow”, ", h("kbd", {}, "E"), " edits the arguments, and ", h("kbd", {}, "R"), " begins a refusal. ", h("kbd", {}, "Enter"), " confirms, and ", h("kbd", {}, "Escape"), " goes back.");
 }
+// The contents of the open questions.
+let asked = new Set();
 // The announced questions of the page. The next page announces its questions again.
 export const heard = new Set();
 const showGroups = (place, groups, after, level, context) => {
   hide(place.parentElement.querySelector(".keys"), !groups.length);
+  asked = new Set(groups.flatMap(({ run, some }) => some.map((question) => contentKey(run, question))));
   cards(place, groups, ({ key, some, isPart }) => (some.length > 1 ? show([key, isPart, some.map(keyOf)]) : keyOf(some[0])), (group) =>
     (group.some.length > 1 ? groupCard(group.run, group, after, level, context?.(group.some[0])) : questionCard(group.run, group.some[0], after, level, context?.(group.some[0]))));
   for (const group of groups) {

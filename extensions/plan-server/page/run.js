@@ -1,6 +1,6 @@
 import { $, announce, bdi, block, called, copy, cut, h, hide, list, plural, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
-import { LIMITS } from "./limits.js";
+import { ENDED, LIMITS } from "./limits.js";
 import { failedLists, happened, isOver, listProgress, live, runPath, undoneBy } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
@@ -8,7 +8,7 @@ import { fileOf } from "./report.js";
 import { api, noticed } from "./server.js";
 import { answers } from "./step.js";
 import { remembered } from "./store.js";
-import { instant, left, since, time, took } from "./time.js";
+import { lasted, left, since, time } from "./time.js";
 import { showLive } from "./timeline.js";
 import { decisions, moments, sentence } from "./who.js";
 
@@ -17,7 +17,7 @@ $("live").classList.add("live");
 
 export const openRun = (id, step = null) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Map(), narrowed: new Set(), isPointed: false, wanted: step });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Map(), narrowed: new Set(), isPointed: false, wanted: step, isWide: false, isBeside: false });
   live.abort = new AbortController();
   for (const place of ["questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-moments", "run-wrong", "run-next", "earlier", "step-title", "step-state", "step-details", "run-text"]) {
     $(place).replaceChildren();
@@ -66,6 +66,7 @@ const setPicture = () => {
 };
 live.choose = (path, goes = false, isChosen = true) => {
   live.chosen = path;
+  live.isBeside = isChosen && path !== null;
   // The chosen step is in the address, which somebody can send to another person.
   if (isChosen && live.id && !/\/report$/.test(location.hash)) history.replaceState(null, "", `#/runs/${encodeURIComponent(live.id)}${path === null ? "" : `?step=${encodeURIComponent(path)}`}`);
   livePicture.mark(path);
@@ -89,7 +90,10 @@ const drawLive = () => {
   // A wide graph has the whole width while nothing is beside the graph.
   const isAlone = live.chosen === null && (live.run?.output ?? null) === null;
   const half = ($("run-parts").clientWidth - 16) / 2 - 34;
-  $("run-parts").classList.toggle("wide", isAlone && livePicture.isWiderThan(half));
+  const isWide = livePicture.isWiderThan(half);
+  // The output and the failed step at the end of a run go below the graph, which keeps its place.
+  live.isWide ||= isWide && isAlone && !isOver(live.run ?? {});
+  $("run-parts").classList.toggle("wide", isWide && (isAlone || (live.isWide && !live.isBeside)));
 };
 live.changed = redraw;
 const showRun = () => {
@@ -98,12 +102,10 @@ const showRun = () => {
   const over = isOver(run);
   const name = cut(run.name ?? run.plan ?? "Run", 200);
   put($("run-title"), [run.name, run.plan], () => called(run));
-  const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
   document.title = `${name.slice(0, 60)} – ${state} – plan!`;
-  const idle = list(run.earlier).reduce((sum, one) => sum + (one?.idle_ms ?? 0), 0);
-  put($("run-facts"), [state, run.began, run.ended, run.report?.duration_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(idle ? ended - began : run.report?.duration_ms ?? ended - began)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  put($("run-facts"), [state, run.began, run.ended, run.took_ms, live.id], () => [stateOf(state), " began ", time(run.began), ...(run.ended ? [", ended ", time(run.ended), `, took ${lasted(run)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
   put($("run-moments"), moments(run), () => moments(run).map((one) => h("li", {}, ...sentence(one, true))));
   hide($("run-moments"), !moments(run).length);
   const failed = over ? failedElements() : [];
@@ -119,6 +121,10 @@ const showRun = () => {
   hide($("compare"), !over);
   hide($("retry"), !over || !["failed", "cancelled"].includes(run.state));
   say($("retry"), run.state === "cancelled" ? "Resume…" : "Retry from the failure…");
+  // A retry repeats a permanent error, so a changed plan or changed inputs come first.
+  const isPermanent = run.state === "failed" && run.is_transient === false;
+  $("retry").classList.toggle("primary", !isPermanent);
+  $("edit").classList.toggle("primary", over && isPermanent);
   hide($("report"), !(over || run.report));
   $("report").classList.toggle("primary", over && run.state === "done");
   // A hidden card cannot get the focus.
@@ -210,7 +216,10 @@ const pointAtFailure = (over) => {
   const path = [placeOf(live.run.error ?? "").path, ...live.order].find((path) => known.has(path) && live.steps.get(path)?.status === "failed");
   if (!path) return;
   live.isPointed = true;
-  if (live.chosen === null) live.choose(path, false, false);
+  if (live.chosen !== null) return;
+  // The graph of a run that somebody watches does not scroll at the end of the run.
+  if (live.clock) livePicture.marked = path;
+  live.choose(path, false, false);
 };
 // The lists that run now, in words.
 const progressNow = () => list(live.run.steps).map(({ path }) => live.steps.get(path)).filter((step) => step?.status === "running").map((step) => [step.path, listProgress(step)]);
@@ -225,14 +234,19 @@ const next = (state, over) => {
   if (over) {
     const counts = totals(run);
     const refusal = state === "failed" && refusalOf(run);
-    const todo = state === "cancelled" ? "resume the run, or run the plan again." : `${refusal ? "retry the run if you want to answer the question again" : "correct the cause of the error, and retry the run"}. Completed steps keep their outputs, except undone steps and the steps that need them.`;
-    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", refusal ? h("p", {}, stepLink(refusal.path), " was ", ...sentence(refusal), /[.?!…]$/.test(refusal.reason ?? "") ? "" : ".") : "", state === "done" ? "" : says("Next, you", todo)];
+    const change = "change the plan or its inputs, and run the plan again";
+    const todo = refusal ? `retry the run if you want to answer the question again. Otherwise, ${change}`
+      : run.is_transient === false ? `${change}. If you have corrected the cause of the error elsewhere, retry the run` : "correct the cause of the error, and retry the run";
+    const act = state === "cancelled" ? "resume the run, or run the plan again." : `${todo}. In a retry, completed steps keep their outputs, except undone steps and the steps that need them.`;
+    return [counts ? h("p", { class: "hint" }, `Steps: ${counts}.`) : "", refusal ? h("p", {}, stepLink(refusal.path), " was ", ...sentence(refusal), /[.?!…]$/.test(refusal.reason ?? "") ? "" : ".") : "", state === "done" ? "" : says("Next, you", act)];
   }
   if (questions || values) return says("Next, you", listed([questions ? `answer ${plural(questions, "question")}` : null, values ? `send ${plural(values, "value")}` : null].filter(Boolean)), ".", until);
   if (run.waits_for === "server") return says("Next, the server", "tries again to start the run. ", run.refusal ? ["The latest attempt failed: ", prose(run.refusal)] : "");
   if (run.waits_for === "time") return says("Next, the server", "continues the run at a time of the plan. You can only cancel the run.", until);
   const now = progressNow();
-  return says("Now, the server", now.length ? ["runs ", ...listed(now.slice(0, 5).map(([path, text]) => h("span", {}, stepLink(path), text ? `, ${text}` : ""))), now.length > 5 ? ` and ${plural(now.length - 5, "more step")}` : "", "."] : "starts the next steps.", until);
+  const statuses = list(run.steps).filter(({ undoes }) => !undoes).map(({ path }) => live.steps.get(path)?.status);
+  const idle = statuses.every((status) => status === undefined) ? "starts the run." : statuses.every((status) => ENDED.includes(status)) ? "ends the run." : "starts the next steps.";
+  return says("Now, the server", now.length ? ["runs ", ...listed(now.slice(0, 5).map(([path, text]) => h("span", {}, stepLink(path), text ? `, ${text}` : ""))), now.length > 5 ? ` and ${plural(now.length - 5, "more step")}` : "", "."] : idle, until);
 };
 // The latest answer about the failed step, if this answer is a refusal.
 const refusalOf = (run) => {

@@ -55,7 +55,14 @@ const rowOf = (run, hasInputs, hasErrors) => {
   return { cells: [
     h("span", { class: "choosable" }, choose, h("a", { id: `run-${run.id}`, href: `#/runs/${encodeURIComponent(run.id)}`, title: cut(name, 200) }, bdi(name, 200), run.name ? h("span", { class: "hint" }, bdi(run.plan, 200)) : "")),
     h("span", {}, stateOf(run.state), why.length ? h("span", { class: "hint", title: list_?.path ?? null }, ` ${why.join(", ")}`) : ""),
-    ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
+    ...(hasInputs ? [line(String(run.inputs_text ?? ""))] : []), ago(run.began), run.ended ? [took(run.took_ms), run.idle_ms ? h("span", { class: "hint" }, ` ${took(run.idle_ms)} of it idle`) : ""] : h("span", {}, since(run.began), " so far"), ...(hasErrors ? [error()] : []), h("code", {}, cut(run.id, 80))] };
+};
+// Columns share the width by the lengths of their longest texts. A name may take two lines.
+const share = (made, all, hasInputs, hasErrors) => {
+  const longest = (texts, most) => Math.min(Math.max(12, ...texts.map((text) => String(text ?? "").length)), most);
+  const lengths = { name: longest(all.map((run) => run.name || run.plan), 60), inputs: hasInputs ? longest(all.map((run) => run.inputs_text), 45) : 0, error: hasErrors ? longest(all.map((run) => run.error), 50) : 0 };
+  const sum = lengths.name + lengths.inputs + lengths.error;
+  for (const [name, length] of Object.entries(lengths)) made.style.setProperty(`--${name}`, `${Math.floor((100 * length) / sum)}%`);
 };
 // A narrow screen has the filters behind a button.
 const fold = h("button", { type: "button", "aria-controls": "filters", onclick: () => folds(fold.getAttribute("aria-expanded") === "true") }, "Filters");
@@ -101,6 +108,7 @@ const load = async (quiet = false) => {
     put($("runs"), [all, [...runs.chosen], isFiltered(), runs.sort, runs.next === null], () => {
       const [hasInputs, hasErrors] = ["inputs_text", "error"].map((name) => all.some((run) => run[name]));
       const made = table("Runs", ["Plan", "State", ...(hasInputs ? ["Inputs"] : []), "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], all.map((run) => rowOf(run, hasInputs, hasErrors)));
+      share(made[0], all, hasInputs, hasErrors);
       return all.length ? made.map(sortable)
         : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Next page” to search earlier runs." : isFiltered() ? "No run matches these filters." : "There are no runs yet.");
     });

@@ -76,7 +76,7 @@ const colorsOf = ({ legend }, card, made, { x, y, width, height }, title, scheme
   for (const one of [made, ...made.querySelectorAll(":not(title, desc)")]) {
     const style = getComputedStyle(one);
     for (const name of STYLES) if (style.getPropertyValue(name) !== "auto") one.setAttribute(name, plain(style.getPropertyValue(name)));
-    for (const name of ["tabindex", "aria-pressed", "style"]) one.removeAttribute(name);
+    for (const name of ["role", "tabindex", "aria-pressed", "aria-label", "style"]) one.removeAttribute(name);
   }
   for (const box of made.querySelectorAll(":is(.is-for, .is-loop) .box")) box.before(shadowOf(box));
   const of = getComputedStyle(legend);

@@ -24,6 +24,8 @@ export const took = (ms) => {
   const [large, small, unit, part] = minutes < 60 ? [minutes, seconds % 60, "min", "s"] : [Math.floor(minutes / 60), minutes % 60, "h", "min"];
   return `${large} ${unit}${small ? ` ${small} ${part}` : ""}`;
 };
+// The time of an ended run, as in its report, with the time in which nothing ran before a retry.
+export const lasted = ({ took_ms: ms, idle_ms: idle }) => `${took(ms)}${idle ? `, ${took(idle)} of that time between an end and a retry` : ""}`;
 // The time since an instant, in whole seconds. Its text follows the clock.
 const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : took(ms));
 const clocked = (value, sign) => {

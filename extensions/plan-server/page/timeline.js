@@ -124,19 +124,23 @@ const axisOf = (from, to, earlier, paths) => {
   const at = (time) => time - from - gaps.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(Math.max(time, start), end) - start - rest), 0);
   return { at, gaps };
 };
-// A tick has no label where the label would be over the label before.
+// A tick has no label where the label would be over the label after. The last tick always has a label.
 const LETTER = 7;
 const drawTicks = (place, span) => {
-  let taken = 0;
-  place.replaceChildren(...ticks(span).map(([at, label]) => {
-    const [isLate, width, start] = [at > span * 0.8, label.length * LETTER + 8, (at / span) * (place.clientWidth || 400)];
-    const isMute = (isLate ? start - width : start) < taken;
-    if (!isMute) taken = isLate ? start : start + width;
+  const all = place.clientWidth || 400;
+  let free = all;
+  place.replaceChildren(...ticks(span).toReversed().map(([at, label]) => {
+    const [width, spot] = [label.length * LETTER + 8, (at / span) * all];
+    // A label is before its tick if it has no room behind.
+    const isLate = spot + width > all;
+    const [start, end] = isLate ? [spot - width, spot] : [spot, spot + width];
+    const isMute = end > free;
+    if (!isMute) free = start;
     const tick = h("span", { class: [isLate && "late", isMute && "mute"].filter(Boolean).join(" ") }, label);
     if (isLate) tick.style.right = `${(1 - at / span) * 100}%`;
     else tick.style.left = `${(at / span) * 100}%`;
     return tick;
-  }));
+  }).reverse());
 };
 // The width of the axis decides about its labels.
 new ResizeObserver(() => live.changed()).observe($("timeline"));

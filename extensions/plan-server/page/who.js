@@ -17,7 +17,8 @@ const stored = () => {
 const name = () => given ?? stored();
 const showName = () => {
   hide($("who"), !name());
-  $("who").replaceChildren("You answer as ", bdi(name() ?? "", 40));
+  $("who").replaceChildren(h("span", {}, "You answer as "), bdi(name() ?? "", 40));
+  $("who").setAttribute("aria-label", `You answer as ${cut(name() ?? "", 40)}`);
 };
 let settle = null;
 const ask = () => new Promise((resolve) => {

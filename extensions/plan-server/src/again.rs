@@ -91,13 +91,13 @@ impl State {
         let (before, waited) = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));
         self.settle(id, bytes);
+        self.forget_due();
         if retried.is_ok() {
             let (after, kept) = attempts(self, id).unwrap_or_default();
             let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
             let gone = before.into_iter().filter(is_gone);
             let waited = waited.saturating_sub(kept);
-            self.decisions
-                .retried(id, gone.collect(), waited, run.ended);
+            self.decisions.retried(id, gone.collect(), waited, &run);
         }
         retried.map_err(|error| cannot_retry(error.to_string()))
     }

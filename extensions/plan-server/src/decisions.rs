@@ -135,7 +135,7 @@ impl Answered {
 pub(crate) struct Retried {
     pub(crate) at: String,
     pub(crate) attempts: Vec<Earlier>,
-    /// The milliseconds from the start of the first attempt, with the wait before its call, to the end of the last attempt.
+    /// The milliseconds from the start of the run to the end before the retry, without the time between earlier ends and retries.
     pub(crate) took_ms: Option<f64>,
     /// The time that the attempts waited for people, in milliseconds.
     pub(crate) waited_ms: Option<f64>,
@@ -185,10 +185,10 @@ pub(crate) struct Earlier {
     /// Milliseconds since the run began.
     pub(crate) started_ms: Option<f64>,
     pub(crate) ended_ms: Option<f64>,
-    /// The start with the wait before the call.
-    #[serde(skip)]
-    waits_ms: Option<f64>,
     pub(crate) error: Option<String>,
+    /// `true` if the arguments of the attempt were wrong, so that the run made no call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_call: bool,
 }
 
 impl Earlier {
@@ -215,10 +215,10 @@ impl Earlier {
 impl From<StepEvent> for Earlier {
     fn from(event: StepEvent) -> Self {
         Self {
+            no_call: event.attempt.is_some() && event.called_ms.is_none(),
             path: event.path,
             attempt: event.attempt,
             started_ms: event.called_ms.or(event.started_ms),
-            waits_ms: event.started_ms,
             ended_ms: event.ended_ms,
             error: event.error,
         }
@@ -338,23 +338,23 @@ impl Decisions {
         run: &str,
         mut attempts: Vec<Earlier>,
         waited: Duration,
-        ended: Option<SystemTime>,
+        of: &RunSummary,
     ) {
-        let starts = attempts
-            .iter()
-            .filter_map(|it| it.waits_ms.or(it.started_ms));
-        let ends = attempts.iter().filter_map(|it| it.ended_ms);
-        let took = ends.reduce(f64::max).zip(starts.reduce(f64::min));
+        let earlier: Option<f64> = self.earlier(run).iter().map(|it| it.idle_ms).sum();
+        let took = of
+            .ended
+            .and_then(|ended| ended.duration_since(of.began).ok());
+        let took = took.map(|took| (millis(took) - earlier.unwrap_or_default()).max(0.0));
         attempts.sort_by_key(|attempt| attempt.error.is_none());
         attempts.truncate(limits::ATTEMPTS_BEFORE);
         let now = SystemTime::now();
-        let idle = ended.and_then(|ended| now.duration_since(ended).ok());
+        let idle = of.ended.and_then(|ended| now.duration_since(ended).ok());
         let at = time(now);
         let key = format!("{run} {at}");
         let retried = Retried {
             at,
             attempts,
-            took_ms: took.map(|(end, start)| (end - start).max(0.0)),
+            took_ms: took,
             waited_ms: Some(millis(waited)),
             idle_ms: idle.map(millis),
         };
@@ -430,11 +430,11 @@ impl Decisions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answered, Change, Decisions, Earlier, Named};
+    use super::{Answered, Change, Decisions, Earlier, Named, RunSummary};
     use crate::limits;
     use serde_json::json;
     use std::path::PathBuf;
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     fn folder(name: &str) -> PathBuf {
         let name = format!("plan-server-decisions-{}-{name}", std::process::id());
@@ -537,17 +537,25 @@ mod tests {
             attempt: Some(1),
             started_ms: Some(at as f64 * 10.0),
             ended_ms: Some(at as f64 * 10.0 + 10.0),
-            waits_ms: None,
             error: None,
+            no_call: false,
         };
         let attempts = (0..500).map(attempt).collect();
-        all.retried("as-1", attempts, Duration::from_secs(4), None);
+        let now = SystemTime::now();
+        let mut run = RunSummary::new(1, "as-1", "plan", now - Duration::from_secs(15));
+        run.ended = Some(run.began + Duration::from_secs(5));
+        all.retried("as-1", attempts, Duration::from_secs(4), &run);
         let retried = all.earlier("as-1").remove(0);
         assert_eq!(retried.attempts.len(), limits::ATTEMPTS_BEFORE);
         assert_eq!(
             (retried.took_ms, retried.waited_ms),
             (Some(5_000.0), Some(4_000.0))
         );
+        // The run was idle for ten seconds before its first retry, and failed once more two seconds later, before a call.
+        run.ended = Some(now + Duration::from_secs(2));
+        all.retried("as-1", Vec::new(), Duration::ZERO, &run);
+        let took = all.earlier("as-1").remove(1).took_ms.unwrap();
+        assert!((6_900.0..=7_000.0).contains(&took), "{took}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

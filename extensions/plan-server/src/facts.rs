@@ -47,12 +47,7 @@ impl Facts {
         };
         Ok(Self {
             state: state.state_of(&run),
-            // The report of a retry that failed at once ends where the report before the retry ended.
-            took: run
-                .ended
-                .filter(|_| earlier.iter().any(|it| it.idle_ms.is_some()))
-                .and_then(|ended| ended.duration_since(run.began).ok())
-                .unwrap_or_else(|| report.duration()),
+            took: state.took(&run, report),
             name: state.decisions.name(&run.id),
             earlier,
             restarts: state.decisions.restarts(&run),
@@ -78,9 +73,14 @@ impl Facts {
 
     /// Returns the time between an end of the run and its retry, for all retries.
     pub(crate) fn idle(&self) -> Option<Time> {
-        let idle: Option<f64> = self.earlier.iter().map(|it| it.idle_ms).sum();
-        idle.filter(|idle| *idle > 0.0).map(spent)
+        idle(&self.earlier).map(spent)
     }
+}
+
+/// Returns the milliseconds between an end of a run and its retry, for all retries.
+pub(crate) fn idle(earlier: &[Retried]) -> Option<f64> {
+    let idle: Option<f64> = earlier.iter().map(|it| it.idle_ms).sum();
+    idle.filter(|idle| *idle > 0.0)
 }
 
 /// The maximum number of listed waits of a run.

@@ -13,6 +13,7 @@ mod findings;
 mod folder;
 mod graphql;
 mod host;
+mod lasting;
 pub mod limits;
 mod list;
 mod live;

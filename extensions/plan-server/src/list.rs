@@ -2,6 +2,7 @@
 
 use crate::error::{Problem, Query, short, shortened};
 use crate::limits;
+use crate::live::millis;
 use crate::runs::{Answer, Shared};
 use crate::state::{State, now};
 use axum::extract::State as From;
@@ -332,6 +333,8 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<ListQuery>) ->
             let (runs, next) = search().page(filter.clone(), limit)?;
             let json = |run: &RunSummary| {
                 let mut json = state.run_json(run);
+                let took = state.took_of(run, time.elapsed().unwrap_or_default());
+                json["took_ms"] = took.map(millis).into();
                 json["error"] = error(state, run)?;
                 json["inputs_text"] = inputs(state, run)?.into();
                 Ok(json)

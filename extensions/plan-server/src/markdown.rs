@@ -6,16 +6,17 @@ use crate::error::{Path, shortened};
 use crate::facts::{Facts, SHOWN, spent};
 use crate::live::millis;
 use crate::report::sign;
-use crate::run_json::{has_failed, report, time};
+use crate::run_json::{has_failed, made_call, report, time};
 use crate::runs::{Answer, Shared};
 use crate::undoing::{grouped, is_inside};
 use axum::extract::State as From;
 use axum::response::Response;
-use plan_graph::{Line, MessageName, Time};
+use plan_graph::{Line, MessageName, Time, TimeUnit};
 use plan_runtime::Report;
-use plan_runtime::run::Status;
+use plan_runtime::run::{Status, StepReport};
 use serde_json::Value;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// The maximum number of characters of a value.
 const VALUE: usize = 500;
@@ -32,9 +33,14 @@ pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<
             let facts = Facts::of(state, state.summary(&id)?, &report)?;
             let mut text = head(&facts);
             text += &steps(&report, &facts.earlier);
+            text += &critical(&report);
             for (nth, retried) in facts.earlier.iter().enumerate() {
                 let attempts = retried.attempts.iter().map(before);
-                text += &list(&format!("Before retry {}", nth + 1), attempts);
+                let took = retried
+                    .took_ms
+                    .map(|took| format!(", took {}", spent(took)));
+                let title = format!("Before retry {}{}", nth + 1, took.unwrap_or_default());
+                text += &list(&title, attempts);
             }
             let answers = state.decisions.of_run(&id);
             let answers = answers.iter().map(|it| {
@@ -152,7 +158,10 @@ fn head(facts: &Facts) -> String {
 /// Returns an attempt before a retry: `sent`, attempt 1: failed, took 8.0 ms: `the mailbox is full`.
 fn before(it: &Earlier) -> String {
     let nth = it.attempt.map(|nth| format!(", attempt {nth}"));
-    let took = it.took_ms().map(|took| format!(", took {}", spent(took)));
+    let took = match it.took_ms() {
+        Some(took) if !it.no_call => Some(format!(", took {}", spent(took))),
+        _ => it.no_call.then(|| ", no call".to_owned()),
+    };
     let error = it.error.as_ref().map(|error| format!(": {}", code(error)));
     let [nth, took, error] = [nth, took, error].map(Option::unwrap_or_default);
     format!("{}{nth}: {}{took}{error}", code(&it.path), it.status())
@@ -172,18 +181,19 @@ fn changes(answered: &Answered) -> String {
 
 fn steps(report: &Report, earlier: &[Retried]) -> String {
     let mut text = "\n### Steps\n\n| step | tool | status | calls | took | waited | error |\n|---|---|---|---|---|---|---|\n".to_owned();
+    let unit = TimeUnit::of(report.steps().iter().filter_map(StepReport::duration));
     for step in report.steps() {
         let name = MessageName(step.id()).to_string();
         let before = earlier.iter().flat_map(|it| &it.attempts);
-        let before = before.filter(|it| it.attempt.is_some() && is_inside(&it.path, &name));
+        let before =
+            before.filter(|it| it.attempt.is_some() && !it.no_call && is_inside(&it.path, &name));
         let made = before
             .filter(|it| !it.path[name.len()..].contains('.'))
             .count();
         // The times of attempts before a retry are without their waits as well.
         let waited = step.waited();
         let took = step.duration().map(|it| it.saturating_sub(waited));
-        let took = took.map(|it| Time(it).to_string());
-        let waited = (millis(waited) >= SHOWN).then(|| Time(waited).to_string());
+        let calls = step.attempts().iter().filter(|it| made_call(it)).count();
         let error = match step.status() {
             Status::Blocked { by, .. } => Some(has_failed(by)),
             _ => step.error().map(ToString::to_string),
@@ -193,13 +203,46 @@ fn steps(report: &Report, earlier: &[Retried]) -> String {
             code(step.id()),
             code_or_empty(step.tool()),
             step.state().to_owned(),
-            (step.attempts().len() + made).to_string(),
-            took.unwrap_or_default(),
-            waited.unwrap_or_default(),
+            (calls + made).to_string(),
+            took.map(|it| unit.time(it)).unwrap_or_default(),
+            if millis(waited) >= SHOWN {
+                unit.time(waited)
+            } else {
+                String::new()
+            },
             code_or_empty(error.as_deref()),
         ]);
     }
     text
+}
+
+/// Returns the critical path: `first` → `second` (waited for a slot), 3.00 s.
+fn critical(report: &Report) -> String {
+    let links = report.critical_links();
+    if links.len() < 2 {
+        return String::new();
+    }
+    let (mut took, mut waited) = (Duration::ZERO, Duration::ZERO);
+    let names = links.map(|link| {
+        took += link.ended - link.started;
+        waited += link.waited;
+        let slot = if link.is_slot {
+            " (waited for a slot)"
+        } else {
+            ""
+        };
+        format!("{}{slot}", code(link.step.id()))
+    });
+    let names: Vec<String> = names.collect();
+    let unit = TimeUnit::of([took, waited]);
+    let waits =
+        (millis(waited) >= SHOWN).then(|| format!(" + {} between the steps", unit.time(waited)));
+    format!(
+        "\n**Critical path:** {}, {}{}\n",
+        names.join(" → "),
+        unit.time(took),
+        waits.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]

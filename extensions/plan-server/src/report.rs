@@ -260,6 +260,7 @@ fn write_value(html: &mut Html, value: &Value) {
     if text.chars().nth(LINE).is_none() {
         return code(html, LINE);
     }
+    // The style sheet hides the first characters of an open or printed value, which contains them.
     html.tag("details").inside(|details| {
         details.tag("summary").inside(|it| code(it, LINE));
         code(details, INPUT);
@@ -332,7 +333,11 @@ fn write_earlier(item: &mut Html, it: &Earlier) {
             Time(Duration::ZERO) => item.text(", at the start of the run"),
             started => item.text(format_args!(", after {started}")),
         }
-        item.text(format_args!(", took {}", spent(took)));
+        if it.no_call {
+            item.text(", no call");
+        } else {
+            item.text(format_args!(", took {}", spent(took)));
+        }
     }
     if let Some(error) = &it.error {
         item.text(": ");

@@ -2,6 +2,7 @@
 
 use crate::decisions::Earlier;
 use crate::error::Problem;
+use crate::facts::idle;
 use crate::limits;
 use crate::live::{List, StepEvent, millis};
 use crate::run_id::{Start, reading, request_of};
@@ -12,7 +13,8 @@ use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
-use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
+use plan_runtime::plan::Role;
+use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status, StepError};
 use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -37,6 +39,7 @@ impl State {
             RunState::Running if run.is_owned => None,
             RunState::Running if run.waits => Some("value"),
             RunState::Running if run.refusal.is_some() => Some("server"),
+            RunState::Running if self.is_due(run) => None,
             RunState::Running => Some("time"),
             _ => None,
         }
@@ -67,6 +70,8 @@ impl State {
             "waits_for": self.waits_for(run),
             "began": time(run.began),
             "ended": run.ended.map(time),
+            "took_ms": null,
+            "idle_ms": idle(&self.decisions.earlier(&run.id)),
             "expires": is_open.then(|| time(self.expires(run))),
             "lists": lists.collect::<Vec<_>>(),
             "refusal": run.refusal,
@@ -124,9 +129,16 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     json["waits"] = json!([]);
     json["undone"] = json!([]);
     json["not_undone"] = json!([]);
+    json["is_transient"] = Value::Null;
     json["report"] = Value::Null;
     match report {
         Ok(report) => {
+            if run.ended.is_some() {
+                json["took_ms"] = millis(state.took(&run, &report)).into();
+            }
+            if run.state == RunState::Failed {
+                json["is_transient"] = is_transient(&plan, &report).into();
+            }
             if run.ended.is_none() {
                 let mut waits = Vec::new();
                 waiting(&plan, &report, ("", ""), &mut waits);
@@ -169,6 +181,11 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
 fn element(attempt: &Attempt) -> String {
     let indices = attempt.element().iter();
     indices.map(|at| format!("[{at}]")).collect()
+}
+
+/// Returns `false` if the arguments of an attempt were wrong, so that the run made no call.
+pub(crate) fn made_call(attempt: &Attempt) -> bool {
+    attempt.tool().is_none() || !matches!(attempt.error(), Some(StepError::Arguments(_)))
 }
 
 /// Returns the failed elements with a further attempt, in lists without events. After a restart, a run that waits for its next attempt has no events.
@@ -308,7 +325,7 @@ pub(crate) fn progress(
                     .started()
                     .filter(|_| element.is_empty() && attempt.number() == 1)
                     .map_or_else(|| at(attempt.started()), at),
-                called_ms: at(attempt.started()),
+                called_ms: at(attempt.started()).filter(|_| made_call(attempt)),
                 ended_ms: ended.and_then(at),
                 took_ms: None,
                 error: attempt.error().map(ToString::to_string),
@@ -356,6 +373,15 @@ pub(crate) fn cause(
         Some(first) => Ok(Some(first)),
         None => now(state.server.error(&run.id)).map_err(|error| Problem::storage(&error)),
     }
+}
+
+/// Returns `true` if a retry of a failed run may succeed: if the errors of all failed steps are transient.
+fn is_transient(plan: &Plan, report: &Report) -> bool {
+    let mut steps = plan.steps.iter().zip(report.steps());
+    steps.all(|(step, report)| match report.status() {
+        Status::Failed(error) => step.role == Role::Always || error.is_transient(),
+        _ => true,
+    })
 }
 
 /// Returns the error of the first failed step.

@@ -5,6 +5,7 @@ use crate::decisions::Decisions;
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::findings::{is_of_reference, severity};
+use crate::lasting::Lasting;
 use crate::limits;
 use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
@@ -53,6 +54,7 @@ pub(crate) struct State {
     /// Memory for the responses that are being sent, and for the watched states of runs.
     pub(crate) answers: Room,
     pub(crate) states: Room,
+    pub(crate) lasting: Lasting,
     /// A turn for each run that requests look up, so that requests for one run follow each other.
     looks: Mutex<HashMap<String, Arc<Turn>>>,
     readers: Arc<Semaphore>,
@@ -134,6 +136,7 @@ impl State {
             waiting: AtomicUsize::new(0),
             answers: Room::new(limits::ANSWERS),
             states: Room::new(limits::STATES),
+            lasting: Lasting::default(),
             looks: Mutex::default(),
             open: Mutex::new(open),
         })

@@ -678,3 +678,73 @@ fn times_after_a_retry_are_true() {
     let row = format!("| `m` | `email_send` | completed | 1 | {took} | {waited} |");
     assert!(text.contains(&row), "{row} in {text}");
 }
+
+/// Each form of a report shows the times of the last attempt, and the attempts before a retry under a separate heading.
+#[test]
+fn a_retry_without_a_call_has_its_own_times() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [
+        {"id": "mails", "tool": "emails_list", "arguments": {"limit": 1}},
+        {"id": "sent", "tool": "email_send", "arguments": {"to": "$ref:mails[9].from", "subject": "x"}}
+    ], "output_steps": ["sent"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let first = server.ended(&id);
+    assert_eq!(first["state"], "failed", "{first}");
+    let took = |run: &Value| run["report"]["duration_ms"].as_f64().unwrap();
+    for retry in 1..=2 {
+        std::thread::sleep(Duration::from_millis(1_100));
+        server.post(&format!("/api/runs/{id}/retry"), &json!({}));
+        let run = server.until(&id, |run| {
+            run["state"] == "failed"
+                && run["earlier"]
+                    .as_array()
+                    .is_some_and(|it| it.len() == retry)
+        });
+        let idle = 1_100.0 * retry as f64;
+        let step = &run["report"]["steps"][1];
+        let started = step["started_ms"].as_f64().unwrap();
+        assert!(
+            started >= idle && step["duration_ms"].as_f64() < Some(500.0),
+            "{step}"
+        );
+        assert_eq!(step["attempts"][0]["called"], false, "{step}");
+        assert!(
+            step["attempts"][0]["started_ms"].as_f64() >= Some(idle),
+            "{step}"
+        );
+        let retried = &run["earlier"][retry - 1];
+        let [attempt] = &retried["attempts"].as_array().unwrap()[..] else {
+            panic!("one attempt before the retry: {retried}");
+        };
+        assert_eq!(
+            (&attempt["path"], &attempt["no_call"]),
+            (&json!("sent"), &json!(true))
+        );
+        let ended = attempt["ended_ms"].as_f64().unwrap();
+        assert!(ended < idle && ended >= idle - 1_100.0, "{attempt}");
+        // The time between an end and a retry does not count.
+        let before = retried["took_ms"].as_f64().unwrap();
+        assert!(
+            before >= took(&first) - 1.0 && before < 1_000.0,
+            "{retried}"
+        );
+    }
+    let (_, text) = server.get_text(&format!("/api/runs/{id}/report.md"));
+    assert!(
+        text.contains("| `sent` | `email_send` | failed | 0 |"),
+        "{text}"
+    );
+    for part in ["### Before retry 1, took ", "### Before retry 2, took "] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(
+        text.matches("- `sent`, attempt 1: failed, no call: `")
+            .count(),
+        2,
+        "{text}"
+    );
+    let (_, html) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert_eq!(html.matches("</strong>, after ").count(), 2, "{html}");
+    assert_eq!(html.matches(", no call: ").count(), 2, "{html}");
+}

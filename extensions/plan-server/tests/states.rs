@@ -235,6 +235,63 @@ fn waiting_runs_are_found_by_what_they_wait_for() {
     assert_eq!(server.get("/api/runs?waits_for=me").0, 400);
 }
 
+/// A run waits for a time only if a step does, and not while no server has begun it.
+#[test]
+fn a_new_run_does_not_wait() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!([{"id": "pause", "tool": "sleep", "arguments": {"time": "1h"}}]);
+    for _ in 0..30 {
+        let id = server.begin(&plan.to_string(), &json!({}), "none");
+        let new = server.run(&id);
+        let has_begun = !statuses(&new, "pause").is_empty();
+        assert!(has_begun || new["waits_for"].is_null(), "{new:#}");
+        let run = server.until(&id, |run| run["waits_for"] == "time");
+        assert_eq!(run["state"], "waiting");
+    }
+}
+
+/// The list has the times of the runs and of their reports.
+#[test]
+fn lists_and_runs_have_one_time() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let failing = json!([{"id": "line", "tool": "flaky", "arguments": {"failures": 9}}]);
+    let slow = json!([{"id": "slow", "tool": "slow", "arguments": {"ms": 40, "text": "x"}}]);
+    let ids = [failing, slow].map(|plan| server.begin(&plan.to_string(), &json!({}), "none"));
+    let failed = server.ended(&ids[0]);
+    assert_eq!(
+        (&failed["is_transient"], &failed["idle_ms"]),
+        (&json!(true), &Value::Null)
+    );
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(
+        server
+            .post(&format!("/api/runs/{}/retry", ids[0]), &json!({}))
+            .0,
+        200
+    );
+    for id in &ids {
+        let run = server.ended(id);
+        let (_, list) = server.get("/api/runs");
+        let mut runs = list["runs"].as_array().unwrap().iter();
+        let listed = runs.find(|run| run["id"] == **id).unwrap();
+        let times = |of: &Value| ["took_ms", "idle_ms"].map(|name| of[name].clone());
+        assert_eq!(times(listed), times(&run));
+        match run["idle_ms"].as_f64() {
+            Some(idle) => assert!(
+                idle >= 300.0 && run["took_ms"].as_f64() > Some(idle),
+                "{run:#}"
+            ),
+            None => {
+                let [took, report] = [&run["took_ms"], &run["report"]["duration_ms"]];
+                let apart = took.as_f64().unwrap() - report.as_f64().unwrap();
+                assert!(apart.abs() < 0.001, "{run:#}");
+            }
+        }
+    }
+}
+
 /// The event and the state of a step with a `for` have the length of its list.
 #[test]
 fn a_running_list_has_its_length() {

@@ -93,7 +93,7 @@ pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
 #[cfg(feature = "html")]
 pub use report::HtmlParts;
 pub(crate) use report::Report;
-pub use report::{Attempt, Status, StepReport, Totals, WaitReason, WaitReport};
+pub use report::{Attempt, CriticalLink, Status, StepReport, Totals, WaitReason, WaitReport};
 pub use signals::{SignalError, Signals};
 #[doc(hidden)]
 pub use submission::submit;

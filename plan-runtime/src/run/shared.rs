@@ -2,7 +2,7 @@
 
 use super::admission::{Permits, Throttle};
 use super::catch::locked;
-use super::durable::{Durable, RUN, Undone, of_element, secrets_in_journal};
+use super::durable::{Durable, RETRIED, RUN, Undone, of_element, secrets_in_journal};
 use super::engine::{Engine, secrets_on_engine};
 use super::on_failure::OnFailure;
 use super::signals::Inbox;
@@ -79,6 +79,12 @@ impl SharedRun {
     /// Returns the number of retries of the run after a failure.
     pub(super) fn times_retried(&self) -> u32 {
         self.before.get(RUN).copied().unwrap_or_default()
+    }
+
+    /// Returns the age of a retried run at its last retry.
+    pub(super) fn last_retry(&self) -> Option<Duration> {
+        let age = self.before.get(RETRIED)?;
+        Some(Duration::from_millis(u64::from(*age)))
     }
 
     /// Returns the age of a retried run when this process took the run, and zero for any other run. Earlier time is no wait of a

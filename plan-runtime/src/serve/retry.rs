@@ -17,10 +17,11 @@ use crate::run::durable::{
     ADMITTED, ARGUMENTS, BEGUN, BRANCH, ENTERED, FAILED, GRACE, INTERRUPT, LATE, MADE_UP, PLANS,
     Released, Segment, UNDONE, read_records,
 };
-use crate::run::durable::{RUN, Undone};
+use crate::run::durable::{RETRIED, RUN, Undone};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     /// Retries a failed or cancelled run: repeats the failed calls. The run continues in the next process that [serves](Self::serve) the journal, or that begins the run.
@@ -72,7 +73,9 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
                 "was undone, at least in part, and its records lack details for a retry; start a new run",
             ));
         }
-        let undone = records.undone().map_err(journaled)?;
+        let age = SystemTime::now().duration_since(claimed.run.began);
+        let undone = records.undone(age.unwrap_or_default().as_millis());
+        let undone = undone.map_err(journaled)?;
         let gone = records.gone.into_iter().collect();
         let retry = Retry::new(gone, Some((UNDONE.to_owned(), undone)));
         let retried = self.journal.retry(&released.1, retry);
@@ -173,7 +176,7 @@ impl RunRecords {
 
     /// Returns the counts to record: for each undone step, the number of its undo steps whose records are removed, and the number of retries of the
     /// run.
-    fn undone(&self) -> Result<String, JournalError> {
+    fn undone(&self, age: u128) -> Result<String, JournalError> {
         let mut undone = match &self.before {
             None => Undone::new(),
             Some(before) => serde_json::from_str(before).map_err(JournalError::storage)?,
@@ -182,6 +185,10 @@ impl RunRecords {
         for path in gone.map(String::as_str).chain([RUN]) {
             *undone.entry(path.to_owned()).or_default() += 1;
         }
+        // A run may be older than its count can say.
+        undone.remove(RETRIED);
+        let age = u32::try_from(age).ok();
+        undone.extend(age.map(|age| (RETRIED.to_owned(), age)));
         serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 

@@ -10,6 +10,7 @@ mod blocks_undone;
 mod branches;
 mod bytes;
 mod cancelling;
+mod critical;
 mod endings;
 mod errors;
 mod failing;

@@ -58,6 +58,7 @@ fn the_wait_for_an_answer_is_apart_from_the_call() {
 plan `plan`: 2 steps in 3.02 s with 2.00 s of waits: 2 completed
   paid  pay  completed       0 + 1.02 s  ░░░░░░░               [waited 1.00 s for an answer]
   all   pay  completed  1.02 s + 2.00 s         ░░░░░░███████  (2 calls) [waited 1.00 s for an answer]
+  █ runs  ░ waits for an answer or a value
   critical path: paid → all, 3.02 s"
         );
         // Long bars leave room for the notes.
@@ -135,7 +136,8 @@ fn a_refused_call_was_never_made() {
         report.to_string(),
         "\
 plan `plan`: 1 step in 1.00 s with 1.00 s of waits: 1 failed
-  paid  pay  failed  0 + 1.00 s  ░░░░░░░░░░░░░░░░░░░░  was refused: no [waited 1.00 s for an answer]"
+  paid  pay  failed  0 + 1.00 s  ░░░░░░░░░░░░░░░░░░░░  was refused: no [waited 1.00 s for an answer]
+  ░ waits for an answer or a value"
     );
 }
 
@@ -156,7 +158,8 @@ fn a_block_waits_with_its_steps() {
 plan `plan`: 1 step in 4.00 s with 2.00 s of waits: 1 completed
   both     pay  completed       0 + 4.00 s  ░░░░░█████░░░░░█████  [waited 2.00 s for an answer]
     first  pay  completed       0 + 2.00 s  ░░░░░█████            [waited 1.00 s for an answer]
-    _      pay  completed  2.00 s + 2.00 s            ░░░░░█████  [waited 1.00 s for an answer]"
+    _      pay  completed  2.00 s + 2.00 s            ░░░░░█████  [waited 1.00 s for an answer]
+  █ runs  ░ waits for an answer or a value"
     );
 }
 
@@ -184,6 +187,7 @@ fn the_wait_for_a_value_is_no_call() {
 plan `plan`: 2 steps in 4.00 s with 3.00 s of waits: 2 completed
   cents       completed       0 + 3.00 s  ░░░░░░░░░░░░░░░       [waited 3.00 s for a value]
   paid   pay  completed  3.00 s + 1.00 s                 █████
+  █ runs  ░ waits for an answer or a value
   critical path: cents → paid, 4.00 s"
     );
     assert_eq!(
@@ -207,7 +211,7 @@ fn a_turn_is_no_wait_for_a_person() {
     assert!(
         report
             .to_string()
-            .ends_with("(2 calls) [waited 990 ms for its turn]"),
+            .ends_with("(2 calls) [waited 0.99 s for its turn]"),
         "{report}"
     );
 }

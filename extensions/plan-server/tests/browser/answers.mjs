@@ -363,6 +363,12 @@ await test("somebody else answers the question in which a person types", () => s
     assert.deepEqual([run.questions.length, run.decisions.length], [left, 0]);
     assert.ok(!(await page.$("#questions .question form:not([hidden]) textarea")), "no form has opened");
     assert.match(await text(page, ".gone"), /You had typed: .*To/);
+    if (word !== "Edit…") continue;
+    // The changed arguments can be copied as a whole.
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (text) => (self.copied = text) } }));
+    await press(page, "Copy", ".gone");
+    await wait(page, () => self.copied && JSON.parse(self.copied).text === "Hello." && /To/.test(self.copied));
+    await page.focus("#questions .question .question h4");
   }
   await close(page);
 }));

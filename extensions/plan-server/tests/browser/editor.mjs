@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { axe, close, contrast, drawn, fits, folder, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, button, close, contrast, drawn, fits, folder, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const value = (page) => page.$eval("#text", (it) => it.value);
 // Writes a text with the caret at `|`, asks for choices, and returns their names.
@@ -193,6 +193,15 @@ await test("invisible characters", () => stubbed({}, async (stub) => {
 await test("corrections of members, arguments and references", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   const members = "the members of a step are `id`, `tool`";
+  const IF = { condition: { reference: { step: "found", pointer: "/0/email" } }, then: { tool: { name: "email_send" }, arguments: { object: { to: { reference: { step: "found" } }, subject: "Hello" } } } };
+  const FAR = `[
+  {"id": "booked", "tool": "event_book", "arguments": {"title": "Planning", "day": "2027-03-12"}, "retries": 2}
+]`;
+  const LONG = `[
+  {"id": "found", "tool": "contacts_find", "arguments": {"name": "Ada"}},
+  {"id": "invited", "tool": "email_send", "intent": "Invite Ada to the meeting about the plan of the next quarter.",
+   "arguments": {"to": "$ref:found.email"}}
+]`;
   const after = 'a step starts after the steps that it refers to; to wait for another step, write `"after": ["a"]`';
   for (const [before, marked, code, help, label, now] of [
     ['[{"id": "a", "goal": {"x": [1, "}"]}, "tool": "list_mails"}]', '"goal"', "unknown-member", members, "Remove the member", '[{"id": "a", "tool": "list_mails"}]'],
@@ -216,7 +225,19 @@ await test("corrections of members, arguments and references", () => stubbed({},
     ['{"x": 1} // y', "/", "invalid-json", "JSON has no comments", "Apply the correction", '{"x": 1} '],
     ['[{"id": "a"}, {"id": "b", "tool": "t", "arguments": {}}]', '"b"', "unordered-effect", 'write `"after": ["a"]` in step `b`, or remove step `a`, whose output nothing uses', "Wait for the check", '[{"id": "a"}, {"id": "b", "after": ["a"], "tool": "t", "arguments": {}}]'],
     ['[{"id": "a"}, {"id": "b"}]', '"a"', "unused-output", "remove the step, or use its output", "Remove the step", '[{"id": "b"}]'],
-    ['[{"tool": "t", "params": {"x": "$r"}}]', '"$r"', "maybe-absent", 'stop the reference at null: `"$s"`, or call the tool only if the value is present: `"if": [{"pattern": "Some(x)"}]`', "Call the tool only if the value is present", '[{ "if": [ { "pattern": "Some(x)" } ] }]'],
+    ['[{"tool": "t", "params": {"x": "$r"}}]', '"$r"', "maybe-absent", 'stop the reference at null: `"$s"`, or call the tool only if the value is present: `"if": [{"pattern": "Some(x)"}]`', "Call the tool only if the value is present", '[{"if": [{"pattern": "Some(x)"}]}]'],
+    // A member without room begins a line.
+    [FAR, '"retries"', "unknown-member", 'the attempts include the first call: write `"policy": {"attempts": 3}`', "Apply the correction", FAR.replace(' "retries": 2', '\n   "policy": {"attempts": 3}')],
+    // A correction of several members has the line breaks of the samples.
+    [LONG, '"$ref:found.email"', "maybe-absent", `stop the reference at null: \`"$s"\`, or call the tool only if the value is present: \`"if": [${JSON.stringify(IF)}]\``, "Call the tool only if the value is present", `[
+  {"id": "found", "tool": "contacts_find", "arguments": {"name": "Ada"}},
+  {"id": "invited",
+   "intent": "Invite Ada to the meeting about the plan of the next quarter.",
+   "if": [{"condition": {"reference": {"step": "found", "pointer": "/0/email"}},
+           "then": {"tool": {"name": "email_send"},
+                    "arguments": {"object": {"to": {"reference": {"step": "found"}},
+                                             "subject": "Hello"}}}}]}
+]`],
     ['[{"tool": "t", "params": {"x": "$r"}}]', '"$r"', "maybe-absent", 'stop the reference at null: `"$s"`, or call the tool only if the value is present: `"if": [{"pattern": "Some(x)"}]`', "Stop the reference at null", '[{"tool": "t", "params": {"x": "$s"}}]'],
     ['["{{a.result.x}}"]', '"{{a.result.x}}"', "unknown-field", "did you mean `{{a.result.y}}`?", "Apply the correction", '["{{a.result.y}}"]'],
   ]) {
@@ -232,6 +253,38 @@ await test("corrections of members, arguments and references", () => stubbed({},
     await press(page, label, "#findings");
     assert.equal(await value(page), now);
   }
+  await close(page);
+}));
+
+await test("all corrections at once", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const before = '[\n  {"id": "a", "retries": 2, "arguments": {"n": "3", "on": True}},\n  {"id": "b"}\n]';
+  await put(page, before);
+  const checks = [];
+  page.on("request", (request) => request.url().endsWith("/api/check") && checks.push(JSON.parse(request.postData()).text));
+  const find = (all) => page.evaluate(async (value, all) => {
+    const { editor, found } = await import("/page/editor.js");
+    clearTimeout(editor.timer);
+    editor.checking?.abort();
+    const place = (offset) => ({ offset, line: 1, column: offset + 1 });
+    found({ findings: all.map(([marked, code, help]) => ({ severity: "error", code, message: "x", help, labels: [{ start: place(value.indexOf(marked)), end: place(value.indexOf(marked) + marked.length), text: "" }] })), plan: null }, value, "strict");
+  }, before, all);
+  const one = ['"retries"', "unknown-member", 'the attempts include the first call: write `"attempts": 3`'];
+  await find([one]);
+  await button(page, "Apply the correction", "#findings");
+  assert.deepEqual(await page.$$eval("#findings button", (all) => all.filter((it) => it.textContent.startsWith("Apply all")).length), 0);
+  // Two corrections for one place are not applied together, and nobody removes a step with others.
+  await find([['"b"', "unused-output", "remove the step, or use its output"], one, ['"3"', "wrong-type", "remove the quotes: `3`"], ['"3"', "wrong-type", "remove the quotes: `3`"], ["True", "invalid-json", "JSON writes `true` and `false`"]]);
+  await press(page, "Apply all 3 corrections", "#findings");
+  assert.equal(await value(page), '[\n  {"id": "a", "attempts": 3, "arguments": {"n": 3, "on": true}},\n  {"id": "b"}\n]');
+  await wait(page, () => document.querySelector("#findings-count").textContent !== "5 errors.");
+  // The page checks the text again, and one undo restores the text.
+  assert.equal(checks.at(-1), await value(page));
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("z");
+  await page.keyboard.up("Control");
+  assert.equal(await value(page), before);
   await close(page);
 }));
 

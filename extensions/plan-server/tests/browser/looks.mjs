@@ -1,7 +1,7 @@
 // The keyboard alone, and each state in dark, narrow and zoomed, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, faulty, fits, open, press, says, show, stubbed, test, wait } from "./harness.mjs";
+import { axe, begin, close, contrast, faulty, fits, open, press, says, show, stubbed, test, wait } from "./harness.mjs";
 
 await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   // Without the token in the address, the page asks for it.
@@ -109,3 +109,17 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await close(page);
   }));
 }
+
+await test("the header at twice its size", () => stubbed({}, async (stub) => {
+  await begin(stub, [{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }]);
+  const page = await open(stub.url, { width: 640, height: 500, at: "#/runs/r0001" });
+  await says(page, "#who", "Ada Lovelace");
+  await says(page, "#connection", "Live");
+  await says(page, "#to-inbox", "1");
+  const middles = await page.$$eval("header > *", (all) => all.map((it) => it.getBoundingClientRect()).filter(({ height }) => height).map(({ top, bottom }) => (top + bottom) / 2));
+  assert.ok(Math.max(...middles) - Math.min(...middles) < 6, middles.join());
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await show(page, "header-640");
+  await fits(page);
+  await close(page);
+}));

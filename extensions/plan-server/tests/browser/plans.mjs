@@ -456,6 +456,8 @@ await test("a graph as a file and as text, and the plan of a run", () => stubbed
   await press(page, "Save as SVG", "#picture");
   // The file needs no style of the page: each shape has its color.
   const svg = await saved.file("mail.svg");
+  // An image has no controls.
+  assert.deepEqual(svg.match(/role="[^"]*"/g), ['role="img"']);
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
   assert.match(svg, /<rect [^>]*class="box dark-\d+"[^>]* fill="rgb\(\d+, \d+, \d+\)" stroke="rgb\(\d+, \d+, \d+\)"/);
   assert.match(svg, /<path class="edge( dark-\d+)?"[^>]* fill="none" stroke="rgb[^>]* marker-end="url\(#tip-0\)"/);

@@ -415,6 +415,16 @@ await test("one source of times", () => stubbed({}, async (stub) => {
   assert.deepEqual(await page.$$eval("#timeline .row .name bdi", (all) => all.map((it) => it.textContent)), ["first", "late", "never"]);
   assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms", "800 ms"]);
   assert.deepEqual(await page.$$eval("#timeline .row:nth-child(2) i", (all) => all.map((it) => [it.className, it.style.left, it.style.width])), [["bad", "33.33%", "1.11%"], ["bad", "44.44%", "1.11%"], ["", "60%", "1.11%"]]);
+  // The last time of an axis has its label, and no label is over another.
+  for (const width of [1400, 760, 390, 320]) {
+    await page.setViewport({ width, height: 900 });
+    await wait(page, () => {
+      const shown = [...document.querySelectorAll("#timeline .ticks span:not(.mute)")];
+      const boxes = shown.map((it) => it.getBoundingClientRect());
+      return shown.length > 1 && shown.at(-1).textContent === "800 ms" && boxes.every((box, at) => !at || boxes[at - 1].right <= box.left + 1) && boxes.at(-1).right <= document.querySelector("#timeline .ticks").getBoundingClientRect().right + 1;
+    });
+  }
+  await page.setViewport({ width: 1400, height: 1000 });
   await press(page, "late", "#timeline");
   await says(page, "#step-details dl", "Took250 msIn detailthe tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms");
   await close(page);
@@ -637,5 +647,52 @@ await test("the bar of a recovered step", () => stubbed({}, async (stub) => {
     return [getComputedStyle(probe).backgroundColor];
   })()]);
   assert.equal(bar, tone);
+  await close(page);
+}));
+
+// The end of a wide run moves neither its graph nor its timeline.
+for (const [end, more] of [["done", { output: "It is done." }], ["failed", { error: { path: "s9", message: "busy" } }]]) await test(`a wide run keeps its place, ${end}`, () => stubbed({}, async (stub) => {
+  const page = await open(stub.url, { width: 1280, height: 700 });
+  const boxes = Array.from({ length: 12 }, (_, at) => `<g class="node acts" data-path="s${at}" tabindex="0" role="button"><rect class="box" x="${at * 150}" y="10" width="130" height="40"/><text x="${at * 150 + 8}" y="30">s${at}</text></g>`).join("");
+  const steps = Array.from({ length: 12 }, (_, at) => [`s${at}`, true]);
+  const events = steps.map(([path], at) => [path, "completed", 1, at * 50, at * 50 + 40]);
+  made(stub, "r0001", "running", steps, [...events.slice(0, 9), ["s9", "running", 1, 450, null]], { ended: null, svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1800 60">${boxes}</svg>` });
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await says(page, "#run-next", "runs s9");
+  await page.waitForSelector("#run-parts.wide");
+  await page.evaluate(() => scrollTo(0, document.querySelector("#timeline").getBoundingClientRect().top - 60));
+  const places = () => page.evaluate(() => ["#live-title", "#live svg", "#timeline-title", "#timeline .rows"].map((of) => {
+    const { left, top, width } = document.querySelector(of).getBoundingClientRect();
+    return [left, top, width].map(Math.round);
+  }));
+  const before = await places();
+  Object.assign(stub.runs.get("r0001"), { state: end, ended: new Date(Date.parse("2026-01-01T00:00:00Z") + 700).toISOString(), events: end === "done" ? events.map(([path, status, attempt, ...rest]) => ({ path, status, attempt, started_ms: rest[0] + Date.parse("2026-01-01T00:00:00Z"), ended_ms: rest[1] + Date.parse("2026-01-01T00:00:00Z"), error: null })) : [...stub.runs.get("r0001").events.slice(0, 9), { path: "s9", status: "failed", attempt: 1, started_ms: 450 + Date.parse("2026-01-01T00:00:00Z"), ended_ms: 500 + Date.parse("2026-01-01T00:00:00Z"), error: "busy" }] }, more);
+  stub.drop();
+  await says(page, "#run-facts", end);
+  page.wrong = page.wrong.filter((it) => !/ERR_INCOMPLETE|net::/.test(it));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const after = await places();
+  await show(page, `wide-${end}`);
+  assert.ok(before.flat().every((one, at) => Math.abs(one - after.flat()[at]) <= 4), `${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
+  page.wrong = page.wrong.filter((it) => !/ERR_INCOMPLETE|net::/.test(it));
+  await close(page);
+}));
+
+await test("a run on paper", () => stubbed({ pace: 5 }, async (stub) => {
+  const page = await open(stub.url, { scheme: "dark", width: 720 });
+  await put(page, JSON.stringify([{ id: "one", tool: "list_mails", arguments: {} }, { id: "two", tool: "list_mails", arguments: {}, after: ["one"] }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  await press(page, "two", "#timeline");
+  await page.waitForSelector("#step-card:not([hidden])");
+  await page.emulateMediaType("print");
+  const shown = await page.evaluate(() => {
+    const seen = (selector) => [...document.querySelectorAll(selector)].filter((it) => it.getClientRects().length);
+    return { buttons: seen("button:not(.link), input, select").map((it) => it.textContent), outputs: seen("#result pre, #step-details pre").length, card: getComputedStyle(document.querySelector(".card")).backgroundColor,
+      chosen: getComputedStyle(document.querySelector(".row.chosen")).backgroundColor, wide: document.documentElement.scrollWidth - innerWidth, axis: document.querySelector("#timeline .axis").getBoundingClientRect().right <= innerWidth };
+  });
+  assert.deepEqual(shown, { buttons: [], outputs: 1, card: "rgb(255, 255, 255)", chosen: "rgba(0, 0, 0, 0)", wide: 0, axis: true });
+  await show(page, "paper");
   await close(page);
 }));

@@ -390,3 +390,54 @@ await test("the server, times after a retry", () => served(async (server) => {
   }
   await close(page);
 }));
+
+// A retry repeats a permanent error, so it is not the first button. An element whose call was refused remains in its list.
+await test("the server, permanent errors, and a refused element", () => served(async (server) => {
+  const page = await open(server.url);
+  const primary = () => page.$$eval("#run-view .bar-of:first-child button.primary", (all) => all.filter((it) => it.getClientRects().length).map((it) => it.textContent));
+  const begin = async (steps, approve) => {
+    await page.click("#to-editor");
+    await put(page, JSON.stringify({ steps, output_steps: [steps.at(-1).id] }));
+    await drawn(page, steps.length);
+    await page.click(`[name=approve][value="${approve}"]`);
+    await page.click("#start");
+  };
+  await begin([{ id: "line", tool: "flaky", arguments: { failures: 1 } }], "none");
+  await says(page, "#run-facts", "failed");
+  assert.deepEqual(await primary(), ["Retry from the failure…"]);
+  await says(page, "#run-next", "correct the cause of the error, and retry the run.");
+  await begin([{ id: "found", tool: "contacts_find", arguments: { name: "nobody" } }, { id: "sent", tool: "email_send", arguments: { to: "$ref:found.0.email", subject: "x" } }], "none");
+  await says(page, "#run-facts", "failed");
+  assert.deepEqual(await primary(), ["Edit this plan"]);
+  await says(page, "#run-next", "change the plan or its inputs, and run the plan again.");
+  await begin([{ id: "sent", tool: "email_send", arguments: { to: "ada@example.org", subject: "x" } }], "each");
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#run-facts", "failed");
+  assert.deepEqual(await primary(), ["Edit this plan"]);
+  await page.click("#to-editor");
+  await put(page, JSON.stringify({ name: "three", steps: [{ id: "sent", for: { pattern: "to", list: ["a@example.org", "b@example.org", "c@example.org"], body: { tool: { name: "email_send" }, arguments: { object: { to: { reference: { local: 0, pointer: "" } }, subject: "Hello" } } } } }] }));
+  await drawn(page, 1);
+  await page.click('[name=approve][value="each"]');
+  await page.click("#start");
+  await press(page, "Answer one by one", "#questions");
+  await says(page, "#questions .question .question h4", "sent[0]");
+  await press(page, "Allow", "#questions .question .question");
+  await says(page, "#timeline .said", "1 of 3");
+  await press(page, "Refuse…", "#questions .question .question");
+  await page.type("#questions .question .question input", "not to them");
+  await press(page, "Refuse the call", "#questions .question .question");
+  await says(page, "#run-facts", "failed");
+  // The list has both elements at once and after a reload.
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await page.reload();
+    assert.deepEqual(await primary(), ["Edit this plan"]);
+    await press(page, `Show ${isReloaded ? 2 : 3} elements, 1 failed`, "#timeline");
+    await wait(page, () => document.querySelectorAll("#timeline .row.inner").length > 1);
+    const rows = await page.$$eval("#timeline .row.inner", (all) => all.map((it) => [it.querySelector("bdi").textContent, it.querySelector(".status").textContent, it.querySelector(".said > bdi").textContent]));
+    assert.deepEqual([rows[0], rows.at(-1)], [["[1]", "failed", "was refused: not to them"], ["[0]", "completed", ""]]);
+    await says(page, "#run-wrong", "sent: 1 of 3 elements failed: [1]");
+  }
+  await show(page, "server-refused-element");
+  await close(page);
+}));

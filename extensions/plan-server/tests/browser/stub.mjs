@@ -151,9 +151,10 @@ export async function start({ page, pace = 120, late = 0 }) {
   }) });
   const waitsFor = ({ state, questions, waits, waits_for }) => (state !== "waiting" ? null : waits_for ? waits_for : questions.length ? "answer" : waits.length ? "value" : "time");
   const expires = ({ began }) => new Date(Date.parse(began) + 86_400_000).toISOString();
+  const lasted = ({ began, ended, earlier }) => ({ took_ms: ended ? Date.parse(ended) - Date.parse(began) : null, idle_ms: (earlier ?? []).reduce((sum, { idle_ms: idle }) => sum + (idle ?? 0), 0) || null });
   const told = (run, whole = false) => {
     const { id, name, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, name, plan, state, began, ended, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], restarts: run.restarts ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, name, plan, state, began, ended, ...lasted(run), is_transient: run.is_transient ?? null, expires: ended ? null : expires(run), refusal: run.refusal ?? null, waits_for: waitsFor(run), inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: (run.decisions ?? []).map(({ original, arguments: given, value, ...rest }) => (whole ? { ...rest, original, arguments: given, value } : rest)), not_undone: run.not_undone ?? [], restarts: run.restarts ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -337,7 +338,7 @@ export async function start({ page, pace = 120, late = 0 }) {
       const next = rest.length <= limit ? null : key ? String(Number(before ?? 0) + limit) : rest[limit - 1].id;
       const states = {};
       for (const run of all) states[run.state] = (states[run.state] ?? 0) + 1;
-      return json(200, { runs: rest.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, name, plan, state, began, ended, error, inputs, lists }, waits_for]) => ({ lists: lists ?? [], id, name, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next, ...(url.searchParams.has("count") ? { count: { least: matching.length, is_exact: true, states } } : {}) });
+      return json(200, { runs: rest.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, name, plan, state, began, ended, error, inputs, lists, earlier }, waits_for]) => ({ ...lasted({ began, ended, earlier }), lists: lists ?? [], id, name, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next, ...(url.searchParams.has("count") ? { count: { least: matching.length, is_exact: true, states } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
     if (!what) {

@@ -264,6 +264,8 @@ impl<'x> Driver<'x> {
             path: around.as_ref().map(ToString::to_string),
             inside: inside.cloned().map(|it| it as _),
             is_retried: run.times_retried() > 0,
+            last_retry: run.last_retry(),
+            concurrency: run.concurrency,
         };
         let times = (&run.timer, clock.start);
         let watch = Watch::new(&run.observers, keeps, surroundings, times);

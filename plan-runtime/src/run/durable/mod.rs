@@ -39,7 +39,7 @@ pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
 pub(super) use plans::inputs_before;
 pub(crate) use plans::{ENTERED, PLANS};
-pub(crate) use record::{RUN, Undone, read_inputs};
+pub(crate) use record::{RETRIED, RUN, Undone, read_inputs};
 pub(super) use record::{Recorded, decode, encode, encode_call};
 
 use super::catch::locked;

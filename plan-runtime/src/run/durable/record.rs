@@ -14,6 +14,9 @@ pub(crate) type Undone = BTreeMap<String, u32>;
 /// The path of the run itself in [`Undone`], whose count is the number of retries of the run.
 pub(crate) const RUN: &str = "";
 
+/// A key in [`Undone`] that no path equals, whose count is the age of the run at its last retry, in milliseconds.
+pub(crate) const RETRIED: &str = "@";
+
 /// The end of an attempt.
 pub(in crate::run) struct Recorded {
     /// Since the run began.

@@ -1,11 +1,11 @@
 //! Reports as text.
 
 use super::collapsed::{self, Rows};
-use super::wait::Span;
+use super::wait::{LEAST, Span};
 use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
-use crate::print::{MessageName, Tone, split_at_width, width, wrapped};
-use plan_graph::Time;
+use crate::print::{MessageName, Tone, width, wrapped};
+use plan_graph::{Time, TimeUnit, cut_middle};
 use std::fmt;
 use std::time::Duration;
 
@@ -19,6 +19,10 @@ const GAP: usize = 2;
 const NOTE: usize = 6;
 /// The further indentation of a continued line.
 const HANGING: usize = 4;
+
+/// The signs of the bars.
+const RUNS: char = '█';
+const WAITS: char = '░';
 
 /// Colors a part of a line.
 type Paint<'p> = &'p dyn Fn(Tone, &str) -> String;
@@ -63,6 +67,7 @@ struct ReportRow {
     status: String,
     tone: Tone,
     times: (Option<Duration>, Option<Duration>),
+    unit: TimeUnit,
     /// The times of waits for people.
     waits: Vec<Span>,
     note: String,
@@ -140,14 +145,15 @@ impl Widths {
 impl ReportRow {
     fn started(&self) -> String {
         let (started, _) = self.times;
-        started.map_or_else(String::new, |time| Time(time).to_string())
+        started.map_or_else(String::new, |time| self.unit.time(time))
     }
 
     fn took(&self) -> String {
         let (started, ended) = self.times;
         let took = ended.zip(started);
-        let took = took.map(|(ended, started)| Time(ended.saturating_sub(started)));
-        took.map_or_else(String::new, |took| took.to_string())
+        took.map_or_else(String::new, |(ended, started)| {
+            self.unit.time(ended.saturating_sub(started))
+        })
     }
 
     /// Returns the bar of a step, as a part of the run's bar.
@@ -169,7 +175,7 @@ impl ReportRow {
             let middle = Duration::from_secs_f64(whole * (at as f64 + 0.5) / cells as f64);
             let waits = self.waits.iter();
             let mut waits = waits.filter(|(from, until)| (*from..*until).contains(&middle));
-            if waits.next().is_some() { '░' } else { '█' }
+            if waits.next().is_some() { WAITS } else { RUNS }
         });
         " ".repeat(start) + &bars.collect::<String>()
     }
@@ -183,7 +189,7 @@ impl ReportRow {
         lines: &mut Vec<String>,
     ) {
         let padded = |text: &str, columns: usize, tone: Option<Tone>| {
-            let text = shortened(text, columns);
+            let text = cut_middle(text, columns);
             let gap = columns - width(&text);
             let text = tone.map_or_else(|| text.clone(), |tone| paint(tone, &text));
             format!("{text}{:gap$}", "")
@@ -224,28 +230,25 @@ impl ReportRow {
     }
 }
 
-/// Returns a string that fits into a column.
-fn shortened(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        text.to_owned()
-    } else {
-        split_at_width(text, columns - 1).0.to_owned() + "…"
-    }
-}
-
 impl Report {
     /// Returns the lines of the table, in this number of columns and with colored parts.
     pub(crate) fn lines(&self, columns: usize, paint: Paint<'_>) -> Vec<String> {
         let count = self.steps.len();
         let plural = if count == 1 { "" } else { "s" };
-        let (plan, duration, totals) = (MessageName(self.plan()), Time(self.duration), self.totals);
+        let (plan, totals) = (MessageName(self.plan()), self.totals);
+        let duration = Time(self.duration);
         let waited = self.long_wait();
         let title = format!("plan `{plan}`: {count} step{plural} in {duration}{waited}: {totals}");
         let mut lines = Vec::new();
         push_fitted(&mut lines, &title, (0, columns), |it| {
             paint(Tone::Title, it)
         });
-        let rows: Vec<ReportRow> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
+        let unit = self.unit();
+        let rows: Vec<ReportRow> = self
+            .steps
+            .iter()
+            .flat_map(|step| self.rows(step, unit))
+            .collect();
         let widths = Widths::of(&rows, columns);
         // A report in a log has no header, because programs read its lines.
         if columns < usize::MAX && !rows.is_empty() {
@@ -254,27 +257,60 @@ impl Report {
         for row in &rows {
             row.write(&widths, (self.duration, columns), paint, &mut lines);
         }
+        let drawn: String = rows
+            .iter()
+            .map(|row| row.bar(self.duration, widths.bar))
+            .collect();
+        if let Some(legend) = legend(&drawn) {
+            push_fitted(&mut lines, &legend, (2, columns), |it| {
+                paint(Tone::Quiet, it)
+            });
+        }
         if self.critical.len() > 1 {
-            let ids = self.critical_path();
-            let ids = ids.map(|step| MessageName(&step.id).to_string());
-            let ids: Vec<String> = ids.collect();
-            let took = Time(self.critical_duration());
-            let path = format!("critical path: {}, {took}", ids.join(" → "));
+            let path = self.critical_in_words();
             push_fitted(&mut lines, &path, (2, columns), |it| paint(Tone::Quiet, it));
         }
         lines
     }
 
+    /// Returns the unit of all times in a table of the steps.
+    pub(super) fn unit(&self) -> TimeUnit {
+        let ended = self.steps.iter().filter_map(|step| step.ended);
+        TimeUnit::of(ended.chain([self.duration]))
+    }
+
+    /// Returns the critical path: `critical path: first → second → third (waited for a slot), 3.00 s`.
+    fn critical_in_words(&self) -> String {
+        let links = self.critical_links().map(|link| {
+            let slot = if link.is_slot {
+                " (waited for a slot)"
+            } else {
+                ""
+            };
+            format!("{}{slot}", MessageName(&link.step.id))
+        });
+        let links: Vec<String> = links.collect();
+        let (unit, waited) = (self.unit(), self.critical_waits());
+        let took = unit.time(self.critical_duration());
+        let waits = if waited < LEAST {
+            String::new()
+        } else {
+            format!(" + {} between the steps", unit.time(waited))
+        };
+        format!("critical path: {}, {took}{waits}", links.join(" → "))
+    }
+
     /// Returns the row of a step, and the rows of the steps inside it.
-    fn rows(&self, step: &StepReport) -> Vec<ReportRow> {
+    fn rows(&self, step: &StepReport, unit: TimeUnit) -> Vec<ReportRow> {
         let mut rows = vec![ReportRow {
             id: MessageName(&step.id).to_string(),
             tool: tool_of(step),
             status: step.state().to_owned(),
             tone: step.status.tone(),
             times: (step.started, step.ended),
+            unit,
             waits: step.only_waits(WaitReason::is_outside),
-            note: step.note(),
+            note: step.note(unit),
         }];
         let inside = Rows::of(step);
         rows.extend(inside.rows.iter().map(|inner| {
@@ -287,8 +323,9 @@ impl Report {
                     .as_ref()
                     .map_or(inner.step.status.tone(), |(_, status)| status.tone()),
                 times: (inner.started, inner.ended),
+                unit,
                 waits: inner.waits.clone(),
-                note: inner.note(),
+                note: inner.note(unit),
             }
         }));
         if inside.more > 0 {
@@ -298,12 +335,27 @@ impl Report {
                 status: String::new(),
                 tone: Tone::Quiet,
                 times: (None, None),
+                unit,
                 waits: Vec::new(),
                 note: String::new(),
             });
         }
         rows
     }
+}
+
+/// Returns the meanings of the signs in the bars, if there are several signs.
+fn legend(bars: &str) -> Option<String> {
+    let signs = bars
+        .contains(WAITS)
+        .then(|| format!("{WAITS} waits for an answer or a value"));
+    let runs = bars.contains(RUNS).then(|| format!("{RUNS} runs"));
+    signs.map(|waits| {
+        runs.into_iter()
+            .chain([waits])
+            .collect::<Vec<_>>()
+            .join("  ")
+    })
 }
 
 fn tool_of(step: &StepReport) -> String {
@@ -360,9 +412,9 @@ fn why(at: &str, status: &Status) -> String {
 }
 
 impl collapsed::Row<'_> {
-    fn note(&self) -> String {
+    fn note(&self, unit: TimeUnit) -> String {
         if self.is_one() {
-            return self.step.note();
+            return self.step.note(unit);
         }
         let failed = self.failed.as_ref();
         let note = failed.map_or_else(String::new, |(at, status)| why(at, status));
@@ -379,7 +431,7 @@ fn with_calls(note: String, calls: usize, what: &str) -> String {
 }
 
 impl StepReport {
-    fn note(&self) -> String {
+    fn note(&self, unit: TimeUnit) -> String {
         let mut note = why(&Elements(&self.element).to_string(), &self.status);
         if matches!(self.status, Status::Waiting) {
             note = self.awaited();
@@ -396,7 +448,7 @@ impl StepReport {
         let is_changed = self.attempts.iter().any(|it| it.is_changed);
         let amounts = failed.into_iter().chain(amounts);
         let amounts = amounts.chain(is_changed.then(|| "changed arguments".to_owned()));
-        let amounts = amounts.chain(self.waits_in_words());
+        let amounts = amounts.chain(self.waits_in_words(unit));
         let amounts = amounts.collect::<Vec<_>>().join(", ");
         match (note.is_empty(), amounts.is_empty()) {
             (_, true) => note,

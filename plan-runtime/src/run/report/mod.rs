@@ -1,6 +1,7 @@
 //! Reports of runs: the steps, their attempts and their times.
 
 mod collapsed;
+mod critical;
 mod display;
 #[cfg(feature = "html")]
 mod html;
@@ -9,6 +10,8 @@ mod step;
 mod wait;
 mod waited;
 
+pub use critical::CriticalLink;
+pub(super) use critical::critical;
 #[cfg(feature = "html")]
 pub use html::HtmlParts;
 pub use step::{Attempt, Status, StepReport};
@@ -16,7 +19,7 @@ pub use wait::{WaitReason, WaitReport};
 
 use crate::error::elements;
 use crate::plan::{Plan, Role};
-use plan_graph::Graph as Edges;
+use critical::Link;
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Range;
@@ -33,14 +36,13 @@ use std::time::{Duration, SystemTime};
 ///   draft  write_draft   completed  0.1 ms + 3.0 ms  █████
 ///   inbox  fetch_emails  failed     0.1 ms +  12 ms  ████████████████████  mailbox is locked (3 attempts)
 ///   sent   reply_email   blocked                                           by `inbox`
-///   critical path: inbox, 12 ms
 /// ```
 ///
 /// The [reports inside](Attempt::inside) an attempt contain the steps of a block or of a called plan. `Display` collapses them: each inner step is
 /// one row below the outer step, for all elements.
 ///
 /// The times of a step are its start, counted from the run's start, and its duration. A bar has lighter parts, `░`, for waits for answers of gates and
-/// for values from outside. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
+/// for values from outside. A line below the bars explains both signs. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
 /// times in milliseconds. With the feature `html`, `Report::to_html` writes the report as a page.
 ///
 /// ```
@@ -67,7 +69,7 @@ pub struct Report {
     duration: Duration,
     steps: Vec<StepReport>,
     totals: Totals,
-    critical: Vec<usize>,
+    critical: Vec<Link>,
     /// `true` if a retry may have removed attempts and their waits.
     pub(super) is_retried: bool,
     #[cfg(feature = "html")]
@@ -183,7 +185,7 @@ impl Report {
         plan: Arc<Plan>,
         (started_at, duration): (SystemTime, Duration),
         mut steps: Vec<StepReport>,
-        critical: Vec<usize>,
+        critical: Vec<Link>,
     ) -> Self {
         let is_undone = undone(&plan, |step| steps.get(step).map(|it| &it.status));
         for (step, is_undone) in steps.iter_mut().zip(is_undone) {
@@ -299,17 +301,12 @@ impl Report {
         self.totals
     }
 
-    /// Returns the steps that determined the duration of the run, in chronological order. The last of them is the last step that ended. Each earlier step is the last step
-    /// that the next step waited for.
+    /// Returns the steps that explain the duration of the run, in chronological order. The path ends with the last step that ended. Each step
+    /// needs the previous step, or waited for a slot of the previous step. [`critical_links`](Self::critical_links) also returns the times and reasons.
     pub fn critical_path(
         &self,
     ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator + fmt::Debug {
-        self.critical.iter().map(|step| &self.steps[*step])
-    }
-
-    /// Returns the total duration of the steps of the [critical path](Report::critical_path).
-    pub(crate) fn critical_duration(&self) -> Duration {
-        self.critical_path().filter_map(StepReport::duration).sum()
+        self.critical.iter().map(|link| &self.steps[link.step])
     }
 }
 
@@ -327,29 +324,4 @@ pub(super) fn undone<S: Borrow<Status>>(
         }
     }
     undone
-}
-
-/// Returns the steps that determined the duration of a run.
-pub(super) fn critical(plan: &Plan, needs: &Edges, steps: &[StepReport]) -> Vec<usize> {
-    let last = |steps_of: &mut dyn Iterator<Item = usize>| {
-        let ended = steps_of.filter_map(|step| Some((steps[step].ended?, std::cmp::Reverse(step))));
-        ended.max().map(|(_, std::cmp::Reverse(step))| step)
-    };
-    let mut path = Vec::new();
-    let mut is_later = vec![false; steps.len()];
-    let mut at = last(&mut (0..steps.len()));
-    while let Some(step) = at {
-        path.push(step);
-        is_later[step] = true;
-        at = match plan.steps[step].role {
-            Role::Work => last(&mut needs.of(step).iter().map(|need| *need as usize)),
-            // The final steps wait for all other work, even for work that they do not read.
-            Role::Undo(_) | Role::Always => last(
-                &mut (0..steps.len())
-                    .filter(|it| !is_later[*it] && steps[*it].ended <= steps[step].started),
-            ),
-        };
-    }
-    path.reverse();
-    path
 }

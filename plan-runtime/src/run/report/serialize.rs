@@ -23,6 +23,13 @@ impl Serialize for Report {
         let path: Vec<&str> = self.critical_path().map(StepReport::id).collect();
         map.serialize_entry("critical_path", &path)?;
         map.serialize_entry("critical_path_ms", &millis(self.critical_duration()))?;
+        let slots = self.critical_links().filter(|link| link.is_slot);
+        let slots: Vec<&str> = slots.map(|link| link.step.id()).collect();
+        entry(
+            &mut map,
+            "critical_slots",
+            Some(slots).filter(|it| !it.is_empty()),
+        )?;
         map.serialize_entry("steps", &self.steps)?;
         map.end()
     }

@@ -196,6 +196,34 @@ impl StepReport {
         self.started = self.started.max(first.filter(|_| self.started.is_some()));
     }
 
+    /// Moves the failure of a step to the retry of the run. A retry repeats each failure, and the journal has no time for a failure before a call.
+    pub(in crate::run) fn fail_after(&mut self, retried: Duration) {
+        let is_earlier = self.ended.is_some_and(|ended| ended < retried);
+        if !is_earlier || !matches!(self.status, Status::Failed(_)) {
+            return;
+        }
+        self.ended = Some(retried);
+        let mut later = BTreeSet::new();
+        for attempt in self.attempts.iter_mut().rev() {
+            let is_last = later.insert(attempt.element.clone());
+            if !is_last || attempt.error.is_none() || attempt.ended >= self.ended {
+                continue;
+            }
+            attempt.ended = Some(retried);
+            let Some(inside) = attempt.inside.last_mut() else {
+                attempt.started = retried;
+                continue;
+            };
+            let retried = retried.saturating_sub(attempt.started);
+            inside.duration = inside.duration.max(retried);
+            for step in &mut inside.steps {
+                step.fail_after(retried);
+            }
+        }
+        let first = self.attempts.iter().map(|attempt| attempt.started).min();
+        self.started = self.started.max(Some(first.unwrap_or(retried)));
+    }
+
     /// Adds the reports inside an attempt.
     pub(in crate::run) fn add_inside(&mut self, attempt: usize, reports: Vec<Report>) {
         if let Some(attempt) = self.attempts.get_mut(attempt) {

@@ -2,7 +2,7 @@
 
 use super::wait::{LEAST, Span, WaitReason, WaitReport};
 use super::{Attempt, Report, Status, StepReport};
-use plan_graph::Time;
+use plan_graph::{Time, TimeUnit};
 use std::time::Duration;
 
 /// The waits and the calls of a step or a plan, with the waits and calls of inner plans. Times count from the start of the outermost plan.
@@ -135,10 +135,11 @@ impl StepReport {
     }
 
     /// Returns the waits of the step for people: `waited 3 min 5 s for an answer`. Short waits are left out.
-    pub(super) fn waits_in_words(&self) -> Option<String> {
+    pub(super) fn waits_in_words(&self, unit: TimeUnit) -> Option<String> {
         let each = WaitReason::ALL.map(|reason| (self.waited_for(reason), reason));
         let long = each.into_iter().filter(|(waited, _)| *waited >= LEAST);
-        let words = long.map(|(waited, reason)| format!("{} {}", Time(waited), reason.phrase()));
+        let words =
+            long.map(|(waited, reason)| format!("{} {}", unit.time(waited), reason.phrase()));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("waited {}", words.join(" and ")))
     }

@@ -65,6 +65,10 @@ pub(super) struct Around {
     pub(super) inside: Option<Arc<dyn ReportsInside>>,
     /// `true` if a server has retried the run.
     pub(super) is_retried: bool,
+    /// The age of the run at its last retry.
+    pub(super) last_retry: Option<Duration>,
+    /// The largest number of concurrent calls of the run.
+    pub(super) concurrency: usize,
 }
 
 impl<'x> Watch<'x> {

@@ -37,9 +37,15 @@ impl Watch<'_> {
         } = log;
         let steps = plan.steps.iter().zip(steps);
         let steps = steps.map(|(of, step)| self.step_report(of, step, began, now));
-        let steps: Vec<_> = steps.collect();
-        let took = took.unwrap_or_else(|| now.saturating_sub(began));
-        let critical = critical(plan, graph.needs(), &steps);
+        let mut steps: Vec<_> = steps.collect();
+        let mut took = took.unwrap_or_else(|| now.saturating_sub(began));
+        if let (0, None, Some(retried)) = (at, &self.around.path, self.around.last_retry) {
+            for step in &mut steps {
+                step.fail_after(retried);
+                took = took.max(step.ended().unwrap_or_default());
+            }
+        }
+        let critical = critical(plan, graph.needs(), &steps, self.around.concurrency);
         let mut report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
         report.is_retried = self.around.is_retried;
         #[cfg(feature = "html")]

@@ -4,8 +4,9 @@ use super::escape::HtmlJson;
 use super::{Page, sign, write_sign};
 use crate::error::Elements;
 use crate::print::MessageName;
+use crate::run::report::wait::LEAST;
 use crate::run::report::{Attempt, Status, StepReport};
-use plan_graph::{Html, Time};
+use plan_graph::{Html, Time, TimeUnit};
 use serde_json::Value;
 use std::fmt::Display;
 use std::time::Duration;
@@ -63,13 +64,18 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
         if let (Some(started), Some(took)) = (report.started, report.duration()) {
             row("Started", &after(started));
             row("Took", &Time(took));
-            if let Some(waits) = report.waits_in_words() {
+            if let Some(waits) = report.waits_in_words(TimeUnit::of([took])) {
                 row("Of that", &waits);
             }
         }
-        if page.critical.contains(&step) {
-            row("Critical path", &"the run had to wait for this step");
+        let mut links = page.report.critical.iter();
+        if let Some(link) = links.position(|link| link.step == step) {
+            write_critical(list, page, link);
         }
+        let mut row = |name: &str, value: &dyn Display| {
+            list.tag("dt").text(name);
+            list.tag("dd").text(value);
+        };
         for (name, value) in report.amounts() {
             row(&format!("Setting `{name}`"), &value);
         }
@@ -82,6 +88,30 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
     });
     write_given(html, page, report);
     write_gave(html, page, report);
+}
+
+/// Writes the reason for the start of a step on the critical path.
+fn write_critical(list: &mut Html, page: &Page<'_>, link: usize) {
+    let links = &page.report.critical;
+    let (link, before) = (links[link], link.checked_sub(1));
+    list.tag("dt").text("Critical path");
+    list.tag("dd").inside(|dd| {
+        dd.text("the run had to wait for this step");
+        let mut words = ", which started after ";
+        if let Some(before) = before {
+            dd.text(words);
+            write_links(dd, page, &[links[before].step]);
+            dd.text(if link.is_slot {
+                " freed a slot"
+            } else {
+                " ended"
+            });
+            words = " and ";
+        }
+        if link.waited >= LEAST {
+            dd.text(format_args!("{words}a wait of {}", Time(link.waited)));
+        }
+    });
 }
 
 fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
@@ -264,7 +294,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
         p.text(step.status.name());
         if let (Some(started), Some(took)) = (step.started, step.duration()) {
             p.text(format_args!(", {}, took {}", after(started), Time(took)));
-            if let Some(waits) = step.waits_in_words() {
+            if let Some(waits) = step.waits_in_words(TimeUnit::of([took])) {
                 p.text(format_args!(", {waits}"));
             }
         }

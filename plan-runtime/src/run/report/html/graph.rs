@@ -28,7 +28,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         .report
         .critical
         .windows(2)
-        .map(|two| (two[0], two[1]))
+        .map(|two| (two[0].step, two[1].step))
         .collect();
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
     html.markup(
@@ -63,7 +63,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
         }
         for (step, size) in sizes.iter().enumerate() {
             svg.tag("a")
-                .attr("class", format_args!("node {}", page.class(step)))
+                .attr("class", format_args!("node {}{}", page.class(step), shape(page, step)))
                 .attr("href", format_args!("#step-{step}"))
                 .attr("data-step", step)
                 .attr("aria-label", spoken(page, step))
@@ -87,6 +87,12 @@ fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usiz
         let steps = &page.plan.steps;
         let has_undo = steps.iter().any(|it| matches!(it.role, Role::Undo(_)));
         let has = |is: fn(&Arrow) -> bool| arrows.values().any(is);
+        let has_shape = |class: &str| (0..steps.len()).any(|step| shape(page, step) == class);
+        for (class, words) in SHAPES {
+            if has_shape(class) {
+                list.tag("li").attr("class", class.trim()).text(words);
+            }
+        }
         for (is_shown, class, words) in [
             (has_undo, "undo", "undoes a step"),
             (
@@ -104,6 +110,26 @@ fn write_legend(html: &mut Html, page: &Page<'_>, arrows: &BTreeMap<(usize, usiz
             }
         }
     });
+}
+
+/// The CSS classes of the shapes, with their meanings.
+const SHAPES: [(&str, &str); 4] = [
+    (" is-for", "runs for each element of a list"),
+    (" is-loop", "repeats"),
+    (" is-if", "has a condition"),
+    (" is-block", "contains steps"),
+];
+
+/// Returns the CSS class for the shape of a step, after a space.
+fn shape(page: &Page<'_>, step: usize) -> &'static str {
+    let [each, repeats, condition, block] = SHAPES.map(|(class, _)| class);
+    match page.plan.steps[step].body {
+        Body::For(_) => each,
+        Body::Loop(_) => repeats,
+        Body::If(_) => condition,
+        Body::Block(_) => block,
+        Body::Action(_) | Body::Await(_) => "",
+    }
 }
 
 /// The reason for a dependency between two steps.
@@ -172,10 +198,17 @@ fn write_box(
 ) {
     node.tag("title").text(spoken(page, step));
     let (x, y) = (middle.0 - width / 2.0, middle.1 - height / 2.0);
-    for (class, width, round) in [("box", width, 7), ("mark", 6.0, 3)] {
+    // The box of a condition has round corners.
+    let (round, inset) = match page.plan.steps[step].body {
+        Body::If(_) => (20, 10.0),
+        _ => (7, 0.0),
+    };
+    for (class, width, round, inset) in [("box", width, round, 0.0), ("mark", 6.0, 3, inset)] {
         let rect = node.tag("rect").attr("class", class);
-        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y));
-        let rect = rect.attr("width", width).attr("height", height);
+        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y + inset));
+        let rect = rect
+            .attr("width", width)
+            .attr("height", height - 2.0 * inset);
         rect.attr("rx", round).empty();
     }
     if page.plan.steps[step].starts_at_once() {
@@ -200,7 +233,7 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
     let report = &page.report.steps[step];
     let visible = format!("{} {}", MessageName(&report.id), what(page, step));
     let text = page.spoken_as(step, &visible);
-    took(report).map_or_else(|| text.clone(), |took| format!("{text}, {took}"))
+    took(report, page.unit()).map_or_else(|| text.clone(), |took| format!("{text}, {took}"))
 }
 
 /// A number with one decimal.

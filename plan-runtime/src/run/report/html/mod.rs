@@ -10,9 +10,10 @@ use crate::Plan;
 use crate::error::Elements;
 use crate::plan::Role;
 use crate::print::MessageName;
+use crate::run::report::wait::LEAST;
 use crate::run::report::{Status, StepReport};
 use escape::escape;
-use plan_graph::{Html, Time};
+use plan_graph::{Html, Time, TimeUnit};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
@@ -142,7 +143,7 @@ impl<'p> Page<'p> {
                 let now = SystemTime::now().duration_since(report.started_at);
                 now.unwrap_or_default().max(report.duration)
             }),
-            critical: report.critical.iter().copied().collect(),
+            critical: report.critical.iter().map(|link| link.step).collect(),
             undone: undone.collect(),
             inside: Cell::new(MOST_INSIDE),
         }
@@ -155,6 +156,11 @@ impl Page<'_> {
         let ended = self.report.steps.iter().filter_map(|step| step.ended).max();
         let now = self.now.unwrap_or(self.report.duration);
         now.max(ended.unwrap_or_default())
+    }
+
+    /// Returns the unit of all times of steps on the page.
+    fn unit(&self) -> TimeUnit {
+        TimeUnit::of([self.whole()])
     }
 
     /// Returns the end of a step, and the current time for a step that has not ended.
@@ -181,7 +187,7 @@ impl Page<'_> {
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
         let mut text = self.spoken_as(step, &MessageName(&report.id));
-        if let Some(took) = took(report) {
+        if let Some(took) = took(report, self.unit()) {
             let _ = write!(text, ", {took}");
         }
         text
@@ -206,9 +212,9 @@ impl Page<'_> {
 }
 
 /// Returns the duration of a step, with its waits.
-fn took(report: &StepReport) -> Option<String> {
-    let took = Time(report.duration()?).to_string();
-    Some(match report.waits_in_words() {
+fn took(report: &StepReport, unit: TimeUnit) -> Option<String> {
+    let took = unit.time(report.duration()?);
+    Some(match report.waits_in_words(unit) {
         Some(waits) => format!("{took}, {waits}"),
         None => took,
     })
@@ -266,11 +272,7 @@ impl Page<'_> {
              <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>",
         );
         graph::write(&mut html, self);
-        html.markup(
-            "</section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
-             <p class=\"hint\">Each bar is a step with its attempts. Green attempts succeeded, and red attempts failed. \
-             The dashed parts are waits: for an answer, for a value or for a free slot. The framed steps are the critical path: the run had to wait for these steps.</p>",
-        );
+        html.markup("</section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>");
         timeline::write(&mut html, self);
         html.markup("</section>\n");
         html.add(parts.tail);
@@ -366,10 +368,20 @@ impl Page<'_> {
         }
         if report.critical.len() > 1 {
             header.tag("details").attr("class", "path").inside(|path| {
-                let (took, count) = (Time(report.critical_duration()), report.critical.len());
-                let summary = format!("The critical path took {took}: {count} steps");
+                let count = report.critical.len();
+                let took = self.unit().time(report.critical_duration());
+                let mut summary = format!("The critical path took {took}: {count} steps");
+                let waited = report.critical_waits();
+                if waited >= LEAST {
+                    let _ = write!(
+                        summary,
+                        ", with {} between the steps",
+                        self.unit().time(waited)
+                    );
+                }
                 path.tag("summary").text(summary);
-                details::write_links(path, self, &report.critical);
+                let steps: Vec<usize> = report.critical.iter().map(|link| link.step).collect();
+                details::write_links(path, self, &steps);
             });
         }
         header.markup(

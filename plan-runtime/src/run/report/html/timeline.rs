@@ -5,12 +5,14 @@ use crate::print::MessageName;
 use crate::run::report::wait::Span;
 use crate::run::report::waited::{in_attempt, merged};
 use crate::run::report::{Attempt, StepReport, WaitReport};
-use plan_graph::{Html, Time};
+use plan_graph::{Html, Time, cut_middle};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
 /// The largest number of drawn attempts of a step.
 const ATTEMPTS: usize = 400;
+/// The most letters of a name, which takes several lines.
+const NAME: usize = 60;
 /// The width of the narrowest rectangle, in percent.
 const LEAST: f64 = 0.15;
 /// The width of the narrowest failed attempt, in percent.
@@ -22,7 +24,39 @@ const LETTER: f64 = 1.9;
 /// The largest number of concurrent attempts that are drawn below each other.
 const LANES: usize = 6;
 
+/// Writes the meanings of the bars that occur in the timeline.
+fn write_hint(html: &mut Html, page: &Page<'_>) {
+    let steps = &page.report.steps;
+    let has_waits = |step: &StepReport| {
+        let mut inside = step.attempts.iter().flat_map(in_attempt);
+        waits(step).next().is_some() || inside.next().is_some()
+    };
+    let has_failures = |step: &StepReport| {
+        let mut earlier = step.earlier.iter();
+        step.attempts.iter().any(|it| it.error.is_some()) || earlier.any(|(_, failed)| *failed)
+    };
+    let parts = [
+        (true, "Each bar is a step with its attempts."),
+        (
+            steps.iter().any(has_failures),
+            "Green attempts succeeded, and red attempts failed.",
+        ),
+        (
+            steps.iter().any(has_waits),
+            "The dashed parts are waits: for an answer, for a value or for a turn.",
+        ),
+        (
+            !page.critical.is_empty(),
+            "The framed steps are the critical path: each of them started when the step before it ended or freed a slot, so their times explain the time of the run.",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(is_drawn, _)| *is_drawn);
+    let parts: Vec<&str> = parts.map(|(_, words)| words).collect();
+    html.tag("p").attr("class", "hint").text(parts.join(" "));
+}
+
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
+    write_hint(html, page);
     let axis = &Axis::new(page);
     let idle = axis.idle();
     if !idle.is_zero() {
@@ -95,17 +129,24 @@ fn spoken(page: &Page<'_>, step: usize) -> String {
 /// Returns the duration of a step, or the time since the start of a step that has not ended.
 fn words(page: &Page<'_>, report: &StepReport) -> Option<String> {
     let so_far = || Some(page.now?.saturating_sub(report.started?));
+    let unit = page.unit();
     match so_far().filter(|_| report.is_open()) {
-        Some(time) => Some(format!("{} for {}", report.status.name(), Time(time))),
-        None => took(report),
+        Some(time) => Some(format!("{} for {}", report.status.name(), unit.time(time))),
+        None => took(report, unit),
     }
 }
 
 fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
     let report = &page.report.steps[step];
-    row.tag("span").attr("class", "name").inside(|name| {
+    let id = MessageName(&report.id).to_string();
+    let shown = cut_middle(&id, NAME);
+    let mut name = row.tag("span").attr("class", "name");
+    if shown != id {
+        name = name.attr("title", &id);
+    }
+    name.inside(|name| {
         write_sign(name, page.sign(step));
-        name.text(MessageName(&report.id));
+        name.text(&shown);
     });
     row.text(" ");
     let earlier = report.earlier.last().map(|(span, _)| *span);
