@@ -264,7 +264,7 @@ fn a_recorded_failure_counts_before_its_undo_steps_under_a_lower_concurrency() {
     world.on("first", &[Goes::Fails(gone)]);
     let error = finish(run(1)).unwrap_err();
     assert!(error.journal().is_none(), "{error}");
-    assert_eq!(world.called(), "first block.released");
+    assert_eq!(world.called(), "first block.paid block.released");
 }
 
 static FAILS: AtomicBool = AtomicBool::new(false);

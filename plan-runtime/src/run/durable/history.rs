@@ -7,7 +7,7 @@ use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
 use crate::plan::is_word;
 use crate::run::hash::StableHasher;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::hash::Hasher;
 use std::ops::Bound;
@@ -51,7 +51,9 @@ pub(crate) async fn read_records(
 #[derive(Default)]
 pub(in crate::run) struct History {
     records: BTreeMap<Arc<str>, Found>,
-    keys: HashMap<u64, Arc<str>>,
+    keys: BTreeMap<u64, Arc<str>>,
+    /// The number of the first record that may be of an unreached call.
+    untaken_from: u64,
     /// The names of plans inside calls with the hash of no input.
     nameless: HashSet<String>,
     /// The keys of the attempts with records that the run has reached.
@@ -181,6 +183,21 @@ impl History {
         untaken
             .map(|(key, has_effect)| (key.to_owned(), has_effect))
             .collect()
+    }
+
+    /// Returns the first record of a call that the run has not reached, if its number is below `number`.
+    pub(super) fn untaken_before(&mut self, number: u64) -> Option<(u64, String)> {
+        let mut rest = self.keys.range(self.untaken_from..);
+        let is_untaken = |key: &str| self.records.get(key).is_some_and(|it| !it.is_taken);
+        let found = rest.find(|(_, key)| end_of_attempt(key).is_none() && is_untaken(key));
+        self.untaken_from = found.map_or(u64::MAX, |(first, _)| *first);
+        let (first, key) = found.filter(|(first, _)| **first < number)?;
+        Some((*first, key.to_string()))
+    }
+
+    /// Leaves a record out of [`untaken_before`](Self::untaken_before), and all records before it.
+    pub(super) fn pass(&mut self, number: u64) {
+        self.untaken_from = number + 1;
     }
 
     /// Forgets a record that has had its turn. The record of an admitted call still proves that the call has begun.

@@ -401,6 +401,26 @@ impl Durable {
         }
     }
 
+    /// Returns `true` if an earlier record than this one is of a call that may start now. Records have their turns in the order of the earlier process, even
+    /// if its settings let more calls start.
+    fn is_preceded(
+        &self,
+        place: RecordPlace,
+        reach: &mut impl FnMut(&[(String, bool)]) -> Result<bool, String>,
+    ) -> bool {
+        let RecordPlace::Found(number) = place else {
+            return false;
+        };
+        let Some((first, key)) = self.history(|it| it.untaken_before(number)) else {
+            return false;
+        };
+        let reached = reach(&[(key, true)]);
+        if reached.is_err() {
+            self.history(|it| it.pass(first));
+        }
+        reached == Ok(true)
+    }
+
     /// Gives the next record its turn, or makes the run live. Called when the run cannot continue without a record or a message. Returns `false` if
     /// both are impossible.
     ///
@@ -408,7 +428,7 @@ impl Durable {
     /// key of a call that the run can no longer reach. Such a run stops, because it would lose the effect of the call.
     pub(super) fn go_on(
         &self,
-        reach: impl FnOnce(&[(String, bool)]) -> Result<bool, String>,
+        mut reach: impl FnMut(&[(String, bool)]) -> Result<bool, String>,
     ) -> bool {
         let by_clock = self.clock.now();
         let mut state = self.state();
@@ -423,6 +443,11 @@ impl Durable {
             return false;
         };
         if let Some((place, time, waker)) = first {
+            drop(state);
+            if self.is_preceded(place, &mut reach) {
+                return true;
+            }
+            state = self.state();
             if !state.turns.give(place) {
                 // The future of the record has been woken, and gets its turn in a later poll.
                 drop(state);
