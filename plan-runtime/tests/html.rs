@@ -374,7 +374,7 @@ fn an_undone_step_looks_undone() {
     report.add_earlier("told", second..2 * second, true);
     report.add_earlier("booked", second..2 * second, false);
     let html = page("undone", &report);
-    for class in ["bad earlier", "earlier"] {
+    for class in ["bad earlier", "good earlier"] {
         assert_eq!(html.matches(&format!("class=\"{class}\"")).count(), 1);
     }
     // A label begins with the visible words.

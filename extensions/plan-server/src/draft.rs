@@ -5,8 +5,8 @@ use crate::view::StepView;
 use plan_graph::MessageName;
 use serde_json::Value;
 
-/// Returns the graph of a JSON document with steps, or `None` without steps.
-pub(crate) fn draft(text: &str) -> Option<String> {
+/// Returns the graph of a JSON document with steps, or `None` without steps. `is_read_only` gets the names of tools.
+pub(crate) fn draft(text: &str, is_read_only: &dyn Fn(&str) -> bool) -> Option<String> {
     let document: Value = serde_json::from_str(text).ok()?;
     let steps = match &document {
         Value::Array(steps) => steps,
@@ -44,6 +44,7 @@ pub(crate) fn draft(text: &str) -> Option<String> {
         StepView {
             path: shown(&ids[at]),
             tool: tool.map(shown),
+            read_only: tool.is_some_and(is_read_only),
             waits: !step["await"].is_null(),
             undoes: undoes.map(shown),
             needs: others(&|need| reads(need) || is_after(need)),
@@ -81,7 +82,9 @@ fn needs(value: &Value, id: &str, number: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::draft;
+    fn draft(text: &str) -> Option<String> {
+        super::draft(text, &|tool| tool == "email_read")
+    }
 
     #[test]
     fn a_faulty_plan_has_a_graph() {
@@ -95,6 +98,7 @@ mod tests {
             .map(|it| it.split(" d=").next().unwrap())
             .collect();
         assert_eq!(edges.len(), 3, "{edges:?}");
+        assert!(svg.contains("latest: email_read, only reads"), "{svg}");
         for (from, to) in [("inbox", "latest"), ("latest", "sent"), ("latest", "copy")] {
             let edge = format!("data-from=\"{from}\" data-to=\"{to}\"");
             assert!(svg.contains(&edge), "{edge}");

@@ -175,9 +175,15 @@ fn write_facts(html: &mut Html, facts: &Facts) {
                 }
             });
         }
-        if let Some(idle) = facts.idle() {
-            list.tag("dt").text("Between an end and a retry");
-            list.tag("dd").text(idle);
+        if let count @ 1.. = facts.earlier.len() {
+            let times = if count == 1 { "time" } else { "times" };
+            list.tag("dt").text("Retried");
+            list.tag("dd").inside(|dd| {
+                dd.text(format_args!("{count} {times}"));
+                if let Some(idle) = facts.idle() {
+                    dd.text(format_args!(", with {idle} between an end and a retry"));
+                }
+            });
         }
         for (label, value) in facts.values(|name| MessageName(name).to_string()) {
             list.tag("dt").text(label);

@@ -371,6 +371,8 @@ pub(crate) fn cause(
     let first = error(report).filter(|_| run.state == RunState::Failed);
     match first {
         Some(first) => Ok(Some(first)),
+        // The run may have ended after this summary was read.
+        None if run.ended.is_none() => Ok(None),
         None => now(state.server.error(&run.id)).map_err(|error| Problem::storage(&error)),
     }
 }

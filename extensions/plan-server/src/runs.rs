@@ -48,7 +48,7 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
     let profile = profile(asked.profile.as_deref())?;
     state
         .blocking(move |state| {
-            let text = &asked.text;
+            let (text, contracts) = (&asked.text, state.server.toolbox().contracts());
             let checked = match state.read(text, profile) {
                 Ok(document) => json!({
                     "dialect": document.dialect().to_string(),
@@ -59,7 +59,7 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
                     "dialect": state.reader(profile).recognize(text).map(|it| it.to_string()),
                     "findings": findings_json(text, &findings),
                     "plan": null,
-                    "draft": draft(text),
+                    "draft": draft(text, &|tool| contracts.get(tool).is_some_and(|it| it.read_only)),
                 }),
             };
             Ok(axum::Json(checked))

@@ -185,7 +185,7 @@ impl RunRecords {
         for path in gone.map(String::as_str).chain([RUN]) {
             *undone.entry(path.to_owned()).or_default() += 1;
         }
-        // A run may be older than its count can say.
+        // A run may be older than 49 days, whose milliseconds need more than 32 bits.
         undone.remove(RETRIED);
         let age = u32::try_from(age).ok();
         undone.extend(age.map(|age| (RETRIED.to_owned(), age)));

@@ -52,7 +52,7 @@ pub(crate) async fn read_records(
 pub(in crate::run) struct History {
     records: BTreeMap<Arc<str>, Found>,
     keys: BTreeMap<u64, Arc<str>>,
-    /// The number of the first record that may be of an unreached call.
+    /// The number from which the search for unreached calls starts.
     untaken_from: u64,
     /// The names of plans inside calls with the hash of no input.
     nameless: HashSet<String>,
@@ -195,7 +195,7 @@ impl History {
         Some((*first, key.to_string()))
     }
 
-    /// Leaves a record out of [`untaken_before`](Self::untaken_before), and all records before it.
+    /// Excludes this record and all earlier records from [`untaken_before`](Self::untaken_before).
     pub(super) fn pass(&mut self, number: u64) {
         self.untaken_from = number + 1;
     }

@@ -37,8 +37,8 @@ pub(super) use claimed::{Busy, Owned, Resting, Stop};
 pub(crate) use history::Segment;
 pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
+pub(crate) use plans::PLANS;
 pub(super) use plans::inputs_before;
-pub(crate) use plans::{ENTERED, PLANS};
 pub(crate) use record::{RETRIED, RUN, Undone, read_inputs};
 pub(super) use record::{Recorded, decode, encode, encode_call};
 
@@ -82,6 +82,9 @@ pub(crate) const MADE_UP: &str = "!made_up";
 
 /// The end of the key of a record about a failed plan or block inside the run. A plan or block without undo steps and always steps has no such record.
 pub(crate) const FAILED: &str = "!failed";
+
+/// The part of a key after the prefix of a called plan. The record contains the number of the plan's JSON.
+pub(crate) const ENTERED: &str = "!plan.";
 
 /// The key of the record of an interrupt, which ends a run early.
 pub(crate) const INTERRUPT: &str = "!interrupt";

@@ -3,10 +3,10 @@
 //! The description of a run contains the plan of the run itself. Its calls can run further plans. The run records each of these plans as plan JSON, once for equal
 //! plans, and compares the plan of a repeated call with its record.
 
-use super::Durable;
 use super::begin::had_secrets;
 use super::changes::{self, Shown};
 use super::record::read_values;
+use super::{Durable, ENTERED};
 use crate::Plan;
 use crate::journal::JournalError;
 use crate::plan::Graph;
@@ -16,9 +16,6 @@ use std::sync::Arc;
 
 /// The start of the key of a plan's JSON.
 pub(crate) const PLANS: &str = "!plans.";
-
-/// The part of a key after the prefix of a called plan. The record contains the number of the plan's JSON.
-pub(crate) const ENTERED: &str = "!plan.";
 
 /// The end of the key of the inputs of a called plan in runs of older versions, after the prefix of the plan.
 const INPUTS: &str = "!inputs";

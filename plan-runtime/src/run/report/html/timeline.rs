@@ -42,6 +42,10 @@ fn write_hint(html: &mut Html, page: &Page<'_>) {
             "Green attempts succeeded, and red attempts failed.",
         ),
         (
+            steps.iter().any(|step| !step.earlier.is_empty()),
+            "Pale attempts came before a retry.",
+        ),
+        (
             steps.iter().any(has_waits),
             "The dashed parts are waits: for an answer, for a value or for a turn.",
         ),
@@ -170,7 +174,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, axis: &Axis) {
             let class = if *has_failed {
                 "bad earlier"
             } else {
-                "earlier"
+                "good earlier"
             };
             write_bar(track, class, *span, (0, 1), axis);
         }
