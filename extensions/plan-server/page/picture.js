@@ -143,7 +143,7 @@ export class Picture {
     const nodes = [...this.nodes.values()];
     const has = (name) => nodes.some((node) => (name === "not-started" ? !STATUSES.some((status) => node.classList.contains(status)) : node.classList.contains(name)));
     // The color of a step of a run is its state.
-    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
+    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", `${SIGNS.undone} undone`], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
     const edges = LINES.filter(([selector]) => this.svg?.querySelector(`.edge${selector}`)).map(([, words, name]) => [`line ${name}`, words]);
     const hit = has("wrong") ? [["wrong", "has errors"]] : has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
     const all = [...kinds, ...(edges.length > 1 || this.svg?.querySelector(".edge:is(.after, .undo)") ? edges : []), ...hit];
@@ -226,7 +226,7 @@ export class Picture {
     node.classList.toggle("undone", Boolean(undoneBy));
     if (STATUSES.includes(status)) node.classList.add(status);
     const sign = node.querySelector(".sign");
-    if (sign) say(sign, undoneBy ? "⤺" : SIGNS[status] ?? "");
+    if (sign) say(sign, SIGNS[undoneBy ? "undone" : status] ?? "");
     node.setAttribute("aria-label", `${node.dataset.spoken}: ${spoken(status)}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
   }
 }

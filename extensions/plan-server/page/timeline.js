@@ -198,7 +198,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, earlier, at, 
   row.choose.setAttribute("aria-pressed", String(path === live.chosen));
   const label = [cut(path, 200), cut(planned?.tool ?? "", 200), spoken(status)].filter(Boolean).join(", ");
   if (row.choose.getAttribute("aria-label") !== label) row.choose.setAttribute("aria-label", label);
-  say(row.sign, undone.has(path) ? "⤺" : SIGNS[status] ?? "·");
+  say(row.sign, SIGNS[undone.has(path) ? "undone" : status] ?? "·");
   say(row.status, `${spoken(status)}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
   const attempts = step?.attempts ?? [];
   const { step: report, began = 0, isEnded } = recorded(path);
