@@ -328,6 +328,26 @@ await test("the graph of a draft has the errors of steps without a name", () => 
   await close(page);
 }));
 
+await test("the arrow keys go to the nearest step", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  // The rows are a; b, c, d; e, f. The step e is below b, and f is below c.
+  const of = (id, ...after) => ({ id, tool: "list_mails", arguments: {}, after });
+  await put(page, JSON.stringify([of("a"), of("b", "a"), of("e", "b"), of("c", "a"), of("f", "c"), of("d", "a")]));
+  await drawn(page, 6);
+  for (const [from, keys, to] of [["a", "Down", "b"], ["b", "Right Right", "d"], ["d", "Left", "c"], ["c", "Down", "f"], ["f", "Up", "c"], ["f", "Left Up Up", "a"], ["b", "Left", "b"], ["a", "Up", "a"],
+    ["d", "Down", "f"], ["f", "Right", "d"], ["a", "Right", "c"], ["e", "Down", "e"]]) {
+    await page.$eval(`#picture [data-path="${from}"]`, (it) => it.focus());
+    for (const key of keys.split(" ")) await page.keyboard.press(`Arrow${key}`);
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.path), to, `${from} ${keys}`);
+  }
+  await page.keyboard.press("Home");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "a");
+  await page.keyboard.press("End");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "d");
+  assert.deepEqual(await page.$$eval("#picture .node[tabindex='0']", (all) => all.map((it) => it.dataset.path)), ["d"]);
+  await close(page);
+}));
+
 await test("a text that is not empty", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await says(page, "#findings-count", "The text is empty.");
