@@ -384,6 +384,7 @@ for (const [shape, options] of SHAPES) await test(`all questions of a step, ${sh
   assert.equal(await page.$$eval("#questions tbody tr", (all) => all.length), 64);
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions .hint", "14 more questions follow when these are answered.");
+  await press(page, "Answer together", "#questions");
   await press(page, "Refuse all 64…", "#questions .together");
   await press(page, "Back", "#questions .together");
   const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/questions"));

@@ -235,6 +235,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions h4", "sent[2]");
   await says(page, "#questions .each .question:last-child .hint", "also allows the calls that nobody has seen yet");
+  // Each call is there once: the group has neither its arguments nor its buttons.
+  assert.deepEqual(await page.$$eval("#questions .together", ([it]) => [...it.querySelectorAll(":scope > :is(.arguments, form)")].filter((one) => one.getClientRects().length).length), 0);
   // Each call has the button, and the group has it as well.
   assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 4);
   // The row of a list that runs counts its elements.
@@ -247,6 +249,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await fits(page);
   // One answer for all calls that are open, with one reason.
+  await press(page, "Answer together", "#questions");
+  assert.equal(await page.$eval("#questions .each", (it) => it.getClientRects().length), 0);
   await press(page, "Refuse all 3…", "#questions");
   await page.type("#questions .together > form input", "not to everybody");
   await press(page, "Refuse all 3", "#questions");
