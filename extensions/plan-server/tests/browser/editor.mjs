@@ -348,6 +348,28 @@ await test("the arrow keys go to the nearest step", () => stubbed({}, async (stu
   await close(page);
 }));
 
+await test("the caret after a step is added", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const tool = (properties, required = []) => ({ name: "t", parameters: { type: "object", properties, required } });
+  for (const [before, one, marked] of [
+    ["", tool({ to: { type: "string" } }, ["to"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"to": "|"}}\n]\n'],
+    ["", tool({ from: { type: ["string", "null"] } }), '[\n  {"id": "t", "tool": "t",\n   "arguments": {|}}\n]\n'],
+    ['[\n  {"id": "a", "arguments": {"x": ""}}\n]', tool({}), '[\n  {"id": "a", "arguments": {"x": ""}},\n  {"id": "t", "tool": "t",\n   "arguments": {|}}\n]'],
+    ["", tool({ to: { type: "array" } }, ["to"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"to": [|]}}\n]\n'],
+    ["", tool({ n: { type: "integer" } }, ["n"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"n": |0}}\n]\n'],
+    ['{"requestId": "r", "steps": []}', tool({}), '{"requestId": "r", "steps": [\n  {"tool": "t",\n   "params": {|}}\n]}'],
+    ['{"inputs": [], "steps": []}', tool({}), '{"inputs": [], "steps": [\n  {"id": "t", "tool": {"name": "t"},\n   "arguments": {"object": {|}}}\n]}'],
+  ]) {
+    await put(page, before);
+    assert.equal(await page.evaluate(async (one) => {
+      (await import("/page/tools.js")).add(one);
+      const { value, selectionStart: at } = document.getElementById("text");
+      return `${value.slice(0, at)}|${value.slice(at)}`;
+    }, one), marked);
+  }
+  await close(page);
+}));
+
 await test("a text that is not empty", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await says(page, "#findings-count", "The text is empty.");
