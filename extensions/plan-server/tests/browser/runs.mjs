@@ -435,6 +435,41 @@ await test("one source of times", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("a report that loads", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "done", [["sent", true]], [["sent", "completed", 1, 0, 10]]);
+  const page = await open(stub.url, { at: "#/runs/r0001", allowed: /500/ });
+  await page.setRequestInterception(true);
+  let late = [];
+  page.on("request", (request) => (request.url().endsWith("/report.html") ? late.push(request) : request.continue()));
+  const loads = async (count) => {
+    await says(page, "#report-dialog[open] #report-frame", "The report loads…");
+    assert.equal(await page.$eval("#report-frame", (it) => it.getAttribute("aria-busy")), "true");
+    while (late.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await press(page, "Open the report");
+  await loads(1);
+  assert.deepEqual(await axe(page), []);
+  // A report that somebody has closed does not open again.
+  await press(page, "Close", "#report-dialog");
+  await press(page, "Open the report");
+  await loads(2);
+  await late[0].continue();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(await page.$("#report-dialog iframe"), null);
+  await loads(2);
+  await late[1].continue();
+  await page.waitForSelector("#report-dialog[open] iframe");
+  assert.equal(await page.$eval("#report-frame", (it) => it.getAttribute("aria-busy")), null);
+  await press(page, "Close", "#report-dialog");
+  // An error closes the dialog, and is shown on the page.
+  await press(page, "Open the report");
+  await loads(3);
+  await late[2].respond({ status: 500, contentType: "application/json", body: JSON.stringify({ error: { code: "x", message: "the disk is full" } }) });
+  await says(page, "#notices", "disk is full");
+  assert.equal(await page.$eval("#report-dialog", (it) => it.open), false);
+  await close(page);
+}));
+
 await test("the labels of the axis have equal distances", () => stubbed({}, async (stub) => {
   const minute = 60_000;
   made(stub, "r0001", "done", [["sent", true]], [["sent", "completed", 1, 0, 5.42 * minute]]);
