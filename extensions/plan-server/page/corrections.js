@@ -133,10 +133,28 @@ const written = (text, help, label) => help.replace(/(;|\?) (to keep the text|if
 });
 // A person decides about the removal of a whole step alone.
 const REMOVAL = "Remove the step";
-// Returns the corrections of all findings with one correction each. Of two corrections for one place, the first to end remains.
-export const together = (offered) => {
+// The number of keys that an earlier member of the object around a place has already.
+const repeats = (text, place) => {
+  const open = around(text, place).places.at(-1) ?? text.length;
+  const names = [];
+  let depth = 0;
+  for (const { 0: token, index } of tokens(text, open)) {
+    depth += /^[{[]/.test(token) ? 1 : /^[}\]]/.test(token) ? -1 : 0;
+    if (depth === 0) break;
+    if (depth === 1 && /^\s*:/.test(text.slice(open + index + token.length))) names.push(token);
+  }
+  return names.length - new Set(names).size;
+};
+// A correction that writes a key which the object has already, from its text or from an earlier correction.
+const isRepeated = (text, kept, { start, end, value }) => {
+  if (!/^[\s,]*"(?:[^"\\]|\\.)*"\s*:/.test(value + text.slice(end, end + 20))) return false;
+  const place = start + corrected(text, kept).length - text.length;
+  return repeats(corrected(text, [...kept, { start, end, value }]), place) > repeats(corrected(text, kept), place);
+};
+// Returns the corrections of all findings with one correction each. Of two corrections for one place, or for one key of an object, the first to end remains.
+export const together = (text, offered) => {
   const all = offered.filter(([one, other]) => one && !other && one.label !== REMOVAL).flat().sort((a, b) => a.end - b.end || a.start - b.start);
-  return all.reduce((kept, one) => (one.start < (kept.at(-1)?.end ?? 0) || one.start === kept.at(-1)?.start ? kept : [...kept, one]), []);
+  return all.reduce((kept, one) => (one.start < (kept.at(-1)?.end ?? 0) || one.start === kept.at(-1)?.start || isRepeated(text, kept, one) ? kept : [...kept, one]), []);
 };
 // Returns the text with these corrections, which are in the order of the text.
 export const corrected = (text, all) => all.reduceRight((text, { start, end, value }) => text.slice(0, start) + value + text.slice(end), text);

@@ -1,4 +1,4 @@
-import { LIMITS, SIGNS, STATUSES } from "./limits.js";
+import { LIMITS, SIGNS } from "./limits.js";
 
 export const $ = (id) => document.getElementById(id);
 
@@ -105,7 +105,7 @@ export const put = (place, key, make) => {
 
 // The status of a step in words.
 export const spoken = (status) => (status === "waiting" ? "waiting for you" : status ?? "not started");
-export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(spoken(status), 40));
+export const stateLike = (status) => h("span", { class: `state ${status in SIGNS ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(spoken(status), 40));
 // The progress of a list, such as "168 of 500, 2 failed".
 export const progress = ({ elements, ended, failed }) => `${ended.toLocaleString()} of ${elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
 // Copies a text. Without a secure context, a browser saves the text as a file.

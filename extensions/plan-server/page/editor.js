@@ -2,7 +2,7 @@ import { $, UNSEEN, announce, bdi, block, cut, fileName, h, hide, json, list, na
 import { goOn, listFindings, unseen } from "./findings.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
-import { isJson, startOf } from "./scan.js";
+import { isJson, scan, startOf } from "./scan.js";
 import { api, exact, noticed, request, told } from "./server.js";
 import { keep } from "./store.js";
 
@@ -313,10 +313,16 @@ const showPlan = () => {
   chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
   editor.changed();
 };
+// The path of a finding's step in a draft, where a step without a name has the name of its place.
+const nodeOf = ({ step, labels: [label] }) => {
+  if (step !== null || !label) return step;
+  const found = scan(text.value).steps.find(({ start, end }) => start <= label.start && label.end <= end + 1);
+  return found ? found.id ?? `step${found.number}` : null;
+};
 const drawPlan = (plan) => {
   editor.drawn = editor.draft ? null : plan;
   editorPicture.put(editor.draft ?? plan?.svg, Boolean(editor.draft));
-  if (editor.draft) editorPicture.wrong(new Set(editor.findings.filter(({ severity }) => severity === "error").map(({ step }) => step)));
+  if (editor.draft) editorPicture.wrong(new Set(editor.findings.filter(({ severity }) => severity === "error").map(nodeOf)));
   if (!plan && !editor.draft) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the text contains steps."));
   const all = shownSteps();
   const hasUndo = all.some((step) => step.undone_by);

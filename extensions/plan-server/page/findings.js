@@ -57,8 +57,8 @@ export const listFindings = (dialect, why, failed, any) => {
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
-  const several = together(made).length;
-  if (several > 1) items.unshift(h("li", {}, h("button", { type: "button", onclick: () => apply(together(offered())) }, `Apply all ${several} corrections`)));
+  const several = together(text.value, made).length;
+  if (several > 1) items.unshift(h("li", {}, h("button", { type: "button", onclick: () => apply(together(text.value, offered())) }, `Apply all ${several} corrections`)));
   $("findings").replaceChildren(...items);
 };
 const goTo = (index) => {

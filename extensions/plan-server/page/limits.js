@@ -23,5 +23,5 @@ export const LIMITS = {
   page: 100, // runs on a page of the list
 };
 export const STATUSES = ["waiting", "running", "completed", "recovered", "skipped", "failed", "blocked", "cancelled"];
-export const SIGNS = { waiting: "…", running: "▸", completed: "✓", recovered: "↺", skipped: "↷", failed: "✗", blocked: "⊘", cancelled: "◌", done: "✓" };
+export const SIGNS = { __proto__: null, waiting: "…", running: "▸", completed: "✓", recovered: "↺", skipped: "↷", failed: "✗", blocked: "⊘", cancelled: "◌", undone: "⤺", done: "✓" };
 export const ENDED = ["completed", "recovered", "skipped", "failed", "blocked", "cancelled"];

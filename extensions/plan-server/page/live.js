@@ -40,7 +40,12 @@ const handle = (event, data) => {
     for (const { path, decision, reason, at } of list(data.decisions)) {
       if (decision === "refuse" && /\]$/.test(path) && !told.has(path) && instant(at)?.getTime() >= since) stepHappened({ path, status: "failed", error: `was refused${reason ? `: ${reason}` : ""}` });
     }
-    if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);
+    // The question of an element is gone after the end of its step, so the wait in the report alone tells of the element.
+    for (const { id, status, waits } of list(data.report?.steps)) {
+      const asked = ENDED.includes(status) ? list(waits).filter(({ reason, element }) => reason === "answer" && element?.length).map(({ element }) => `${id}[${element.join("][")}]`) : [];
+      for (const path of asked) if (!told.has(path) && !list(data.decisions).some((one) => one.path === path || (one.decision === "allow_step" && one.path.startsWith(`${id}[`)))) stepHappened({ path, status: "cancelled", error: "the step has ended before an answer" });
+    }
+    if (before !== undefined && before !== data.state && !isOver(data)) announce(`The run is ${data.state}`);
   } else if (event === "step" && data && typeof data === "object") {
     stepHappened(data);
   } else if (event === "question" && live.run) {
@@ -53,10 +58,11 @@ const handle = (event, data) => {
     // How it ended is asked for, whatever the event has of it.
     api(runPath(), { signal: live.abort?.signal }).then((run) => {
       if (run) happened("state", run);
-      for (const words of [`The run is over: ${run?.state}`, ...failures()]) announce(words);
+      for (const words of [ENDS[run?.state] ?? `The run is ${run?.state}`, ...failures()]) announce(words);
     }, noticed);
   }
 };
+const ENDS = { done: "The run is done", failed: "The run has failed", cancelled: "The run was cancelled" };
 // The time of the latest retry.
 export const retried = (run) => Math.max(0, ...list(run?.decisions).filter(({ path, decision }) => !path && ["retry", "resume"].includes(decision)).map(({ at }) => instant(at)?.getTime() ?? 0));
 const number_ = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);

@@ -4,7 +4,7 @@ import { h, hide, plural, say } from "./dom.js";
 import { Groups, make } from "./groups.js";
 import { LIMITS } from "./limits.js";
 
-const boxOf = ([path, node], nth) => {
+export const boxOf = ([path, node], nth) => {
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(node.querySelector(".box")?.getAttribute(name)) || 0);
   return { path, node, nth, x, y, width, height };
 };

@@ -1,6 +1,6 @@
 import { SHOWN, cut, h, hide, lines, put, say, seen, spoken } from "./dom.js";
 import { LIMITS, SIGNS, STATUSES } from "./limits.js";
-import { Overview } from "./overview.js";
+import { Overview, boxOf } from "./overview.js";
 import { share } from "./share.js";
 
 // Only these elements and attributes of a picture are taken over, each made again by this page.
@@ -53,6 +53,20 @@ const spokenOf = (node) => {
 const KINDS = [["reads", "only reads"], ["acts", "may change something"], ["waits", "waits for a value"], ["undo", "undoes a step"]];
 const FORMS = [["is-for", "runs for each element of a list"], ["is-loop", "repeats"], ["is-if", "has a condition"], ["is-block", "contains steps"]];
 const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "order only", "after"], [".undo", "undo", "undo"]];
+
+// Returns the nearest step in the direction of an arrow key. Up and down go to the next row, and left and right stay in the row if the row has a step there.
+const ARROWS = { ArrowDown: ["y", 1], ArrowUp: ["y", -1], ArrowRight: ["x", 1], ArrowLeft: ["x", -1] };
+const nearest = (node, all, [axis, sign]) => {
+  const from = boxOf(["", node]);
+  const [long, across, high] = axis === "y" ? ["height", "x", "width"] : ["width", "y", "height"];
+  const ranked = all.map((one) => [one, boxOf(["", one])]).flatMap(([one, to]) => {
+    const gap = sign > 0 ? to[axis] - from[axis] - from[long] : from[axis] - to[axis] - to[long];
+    const side = Math.abs(to[across] + to[high] / 2 - from[across] - from[high] / 2);
+    const isBeside = side < (from[high] + to[high]) / 2;
+    return gap < 0 ? [] : [{ one, rank: axis === "y" ? [gap, side] : isBeside ? [0, gap] : [1, Math.hypot(gap, side)] }];
+  });
+  return ranked.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1])[0]?.one;
+};
 
 // The least size at which the text of a graph has 9 pixels.
 const LEAST = 9 / 11.5;
@@ -143,7 +157,7 @@ export class Picture {
     const nodes = [...this.nodes.values()];
     const has = (name) => nodes.some((node) => (name === "not-started" ? !STATUSES.some((status) => node.classList.contains(status)) : node.classList.contains(name)));
     // The color of a step of a run is its state.
-    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
+    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", `${SIGNS.undone} undone`], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
     const edges = LINES.filter(([selector]) => this.svg?.querySelector(`.edge${selector}`)).map(([, words, name]) => [`line ${name}`, words]);
     const hit = has("wrong") ? [["wrong", "has errors"]] : has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
     const all = [...kinds, ...(edges.length > 1 || this.svg?.querySelector(".edge:is(.after, .undo)") ? edges : []), ...hit];
@@ -156,16 +170,14 @@ export class Picture {
     const node = event.target.closest("[data-path]");
     if (!node) return;
     const all = [...this.nodes.values()];
-    const at = all.indexOf(node);
-    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    const to = event.key === "Home" ? all[0] : event.key === "End" ? all.at(-1) : event.key in ARROWS ? nearest(node, all, ARROWS[event.key]) : null;
     if (event.key === "Enter" || event.key === " ") this.picked(node);
     else if (event.key === "Escape") this.choose(null);
-    else if (to === undefined) return;
-    else if (all[to]) {
-      node.setAttribute("tabindex", "-1");
-      all[to].setAttribute("tabindex", "0");
-      this.overview?.reveal(all[to].dataset.path);
-      all[to].focus();
+    else if (to === null) return;
+    else if (to) {
+      for (const one of all) one.setAttribute("tabindex", one === to ? "0" : "-1");
+      this.overview?.reveal(to.dataset.path);
+      to.focus();
     }
     event.preventDefault();
   }
@@ -226,7 +238,7 @@ export class Picture {
     node.classList.toggle("undone", Boolean(undoneBy));
     if (STATUSES.includes(status)) node.classList.add(status);
     const sign = node.querySelector(".sign");
-    if (sign) say(sign, undoneBy ? "⤺" : SIGNS[status] ?? "");
+    if (sign) say(sign, SIGNS[undoneBy ? "undone" : status] ?? "");
     node.setAttribute("aria-label", `${node.dataset.spoken}: ${spoken(status)}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
   }
 }

@@ -1,4 +1,4 @@
-import { $, announce, bdi, block, called, copy, cut, h, hide, json, list, plural, prose, show, tell } from "./dom.js";
+import { $, announce, bdi, block, called, copy, cut, h, hide, json, list, plural, prose, say, show, tell } from "./dom.js";
 import { fieldsOf, tableOf } from "./arguments.js";
 import { changing, draftOf } from "./change.js";
 import { field, kindOfJson } from "./field.js";
@@ -28,21 +28,23 @@ const returned = (place) => {
   return true;
 };
 // Somebody else has answered the question in which a person types. The rest of the text must not answer the next question.
-const lostField = (card, field) => {
+const lostField = (card, field, place) => {
   typing = Date.now();
   const heading = document.querySelector("main > :not([hidden]) h1");
-  showGone(field.closest("[data-content]") ?? card, field.value);
+  showGone(field.closest("[data-content]") ?? card, place, field.value);
   heading.focus();
   before = { ...before, heading };
 };
-// A note with the text that a person had typed. Changed arguments can be copied as a whole.
-const showGone = (card, typed = "") => {
+// A note above the next question, with the text that a person had typed. Changed arguments can be copied as a whole.
+const showGone = (card, place, typed = "") => {
   document.querySelector(".gone")?.remove();
   const draft = draftOf(card.dataset.content);
-  const note = h("div", { class: "hint gone", role: "status" }, `“${card.querySelector("h2, h3, h4").textContent}” is no longer open. Somebody else has answered the question, or the run has ended.`, typed ? [" You had typed: ", bdi(typed, 500)] : "",
+  const note = h("div", { class: "lost gone", role: "status" }, `“${card.querySelector("h2, h3, h4").textContent}” is no longer open. Somebody else has answered the question, or the run has ended.`, typed ? [" You had typed: ", bdi(typed, 500)] : "",
     draft ? [" Your changed arguments: ", h("pre", { tabindex: "0", "aria-label": "Your changed arguments" }, block(draft, LIMITS.shown)), h("button", { type: "button", class: "small", onclick: ({ target }) => copy(target, draft, "arguments.json") }, "Copy")] : "");
   note.of = card.dataset.content;
-  document.querySelector("main > :not([hidden]) h1").after(note);
+  // A section without further questions is hidden.
+  const section = place.closest("section");
+  (section.querySelector("h1") ? place : section).before(note);
   window.addEventListener("hashchange", () => note.remove(), { once: true });
   return note;
 };
@@ -65,13 +67,13 @@ const cards = (place, all, key, make) => {
   // A draft stays in its form if the server asks again, and in the note otherwise.
   const drafts = gone.flatMap((card) => [card, ...card.querySelectorAll("[data-content]")]).filter((card) => draftOf(card.dataset.content));
   const lost = drafts.findLast((card) => !asked.has(card.dataset.content));
-  if (lost) showGone(lost);
+  if (lost) showGone(lost, place);
   else if (asked.has(document.querySelector(".gone")?.of)) document.querySelector(".gone").remove();
   if (!card && before && document.activeElement === before.heading) returned(place);
   if (!card || place.contains(document.activeElement)) return;
   before = card.dataset.answered ? null : now;
   if (returned(place)) return;
-  if (field) return lostField(card, field);
+  if (field) return lostField(card, field, place);
   // The focus goes from an answered card to the heading of the next card, where a second press of a key decides nothing.
   const next = place.children[Math.min(focused, place.childElementCount - 1)];
   const each = next?.querySelectorAll(":scope > .each:not([hidden]) > *") ?? [];
@@ -257,19 +259,25 @@ const groupCard = (run, group, after, level, context = "") => {
       reasons.delete(key);
       await after();
     });
-  const each = h("div", { class: "each", hidden: !apart.has(key) });
-  const rest = h("p", { class: "hint", hidden: !apart.has(key) }, follow(some.length - LIMITS.cards));
+  const each = h("div", { class: "each" });
+  const rest = h("p", { class: "hint" }, follow(some.length - LIMITS.cards));
   const open = () => cards(each, some, keyOf, (question) => questionCard(run, question, after, level === "h2" ? "h3" : "h4"));
-  const toggle = h("button", { type: "button", class: "link apart", "aria-expanded": String(apart.has(key)), onclick: () => {
+  const whole = [...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, `${isPart ? "these" : "all"} ${some.length}`, answer, null, /\]$/.test(first.path))].filter(Boolean);
+  // While a person answers the calls one by one, each call is there once.
+  const showApart = () => {
+    const isApart = apart.has(key);
+    say(toggle, isApart ? "Answer together" : "Answer one by one");
+    if (isApart) open();
+    for (const one of whole) hide(one, isApart);
+    for (const one of [each, rest]) hide(one, !isApart);
+  };
+  const toggle = h("button", { type: "button", class: "link apart", onclick: () => {
     if (!apart.delete(key)) apart.add(key);
-    toggle.setAttribute("aria-expanded", String(apart.has(key)));
-    if (apart.has(key)) open();
-    hide(each, !apart.has(key));
-    hide(rest, !apart.has(key));
-  } }, "Answer one by one");
+    showApart();
+  } });
   card.append(h(level, { id: `together-${nth}`, tabindex: "-1" }, `${capital(callsOf(group))} of `, h("code", {}, cut(first.tool, 200)), " wait in the step ", linkTo(run, first.path.replace(/\[\d+\]$/, ""), stepOf(first))),
-    context, askedAt(some), ...about(first), ...tableOf(some, from(run, first)), ...some.flatMap(changedBefore), undoing(first) || "", ...decisions(key, `reason-${nth}`, `${isPart ? "these" : "all"} ${some.length}`, answer, null, /\]$/.test(first.path)), toggle, each, rest, h("p", { class: "wrong failed-to-send", role: "alert" }));
-  if (apart.has(key)) open();
+    context, askedAt(some), ...about(first), ...whole, toggle, each, rest, h("p", { class: "wrong failed-to-send", role: "alert" }));
+  showApart();
   return card;
 };
 export const stepOf = ({ path }) => String(path).replaceAll(/\[\d+\]/g, "");

@@ -38,13 +38,23 @@ const busy = async (button, work) => {
 const load = async (path, accept) => (await request(runPath(path), { accept, wait: 60_000 })).text();
 // The report has an address, so that somebody can send it to another person who has the token.
 export const showReport = () => busy($("report"), async () => {
-  const { id } = live;
   if ($("report-dialog").open) return;
-  const page = await load("/report.html", "text/html");
-  if (id !== live.id) return;
-  if (page.length > LIMITS.report) throw new Refused(413, { error: { message: "the report is too large to be shown here" } });
-  $("report-frame").replaceChildren(h("iframe", { sandbox: "allow-scripts allow-modals", title: "The report of the run", srcdoc: page }));
+  const wait = h("p", { class: "hint", role: "status" }, "The report loads…");
+  $("report-frame").replaceChildren(wait);
+  $("report-frame").setAttribute("aria-busy", "true");
   $("report-dialog").showModal();
+  try {
+    const page = await load("/report.html", "text/html");
+    // Somebody has closed the report.
+    if (!wait.isConnected) return;
+    if (page.length > LIMITS.report) throw new Refused(413, { error: { message: "the report is too large to be shown here" } });
+    $("report-frame").replaceChildren(h("iframe", { sandbox: "allow-scripts allow-modals", title: "The report of the run", srcdoc: page }));
+    $("report-frame").removeAttribute("aria-busy");
+  } catch (error) {
+    if (!wait.isConnected) return;
+    $("report-dialog").close();
+    throw error;
+  }
 });
 const address = (rest) => `#/runs/${encodeURIComponent(live.id)}${rest}`;
 $("report").addEventListener("click", () => (location.hash === address("/report") ? showReport() : (location.hash = address("/report"))));
@@ -59,6 +69,7 @@ $("report-close").addEventListener("click", () => $("report-dialog").close());
 addEventListener("message", ({ source, data }) => data === "close" && source && source === $("report-frame").querySelector("iframe")?.contentWindow && $("report-dialog").close());
 $("report-dialog").addEventListener("close", () => {
   $("report-frame").replaceChildren();
+  $("report-frame").removeAttribute("aria-busy");
   if (live.id && location.hash === address("/report")) location.hash = address("");
 });
 // The name of a file about the run, with the name of its plan and its id.

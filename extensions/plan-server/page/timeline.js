@@ -124,23 +124,22 @@ const axisOf = (from, to, earlier, paths) => {
   const at = (time) => time - from - gaps.reduce((sum, [start, end]) => sum + Math.max(0, Math.min(Math.max(time, start), end) - start - rest), 0);
   return { at, gaps };
 };
-// A tick has no label where the label would be over the label after. The last tick always has a label.
+// The labels have equal distances. The last label moves to the left as far as it has no room, or gives way to the label before.
 const LETTER = 7;
 const drawTicks = (place, span) => {
   const all = place.clientWidth || 400;
-  let free = all;
-  place.replaceChildren(...ticks(span).toReversed().map(([at, label]) => {
-    const [width, spot] = [label.length * LETTER + 8, (at / span) * all];
-    // A label is before its tick if it has no room behind.
-    const isLate = spot + width > all;
-    const [start, end] = isLate ? [spot - width, spot] : [spot, spot + width];
-    const isMute = end > free;
-    if (!isMute) free = start;
-    const tick = h("span", { class: [isLate && "late", isMute && "mute"].filter(Boolean).join(" ") }, label);
-    if (isLate) tick.style.right = `${(1 - at / span) * 100}%`;
-    else tick.style.left = `${(at / span) * 100}%`;
+  const marks = ticks(span).map(([at, label]) => ({ label, spot: (at / span) * all, width: label.length * LETTER + 8 }));
+  const every = Math.ceil(Math.max(...marks.map(({ width }) => width)) / (marks[1]?.spot ?? Infinity));
+  let free = 0;
+  place.replaceChildren(...marks.map(({ label, spot, width }, nth) => {
+    const over = Math.max(0, spot + width - all);
+    const isMute = nth % every > 0 || spot - over < free;
+    if (!isMute) free = spot + width - over;
+    const tick = h("span", { class: isMute ? "mute" : over ? "over" : "" }, label);
+    tick.style.left = `${(spot / all) * 100}%`;
+    if (!isMute && over) Object.assign(tick.style, { marginLeft: `-${over}px`, backgroundPositionX: `${over}px` });
     return tick;
-  }).reverse());
+  }));
 };
 // The width of the axis decides about its labels.
 new ResizeObserver(() => live.changed()).observe($("timeline"));
@@ -198,7 +197,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, earlier, at, 
   row.choose.setAttribute("aria-pressed", String(path === live.chosen));
   const label = [cut(path, 200), cut(planned?.tool ?? "", 200), spoken(status)].filter(Boolean).join(", ");
   if (row.choose.getAttribute("aria-label") !== label) row.choose.setAttribute("aria-label", label);
-  say(row.sign, undone.has(path) ? "⤺" : SIGNS[status] ?? "·");
+  say(row.sign, SIGNS[undone.has(path) ? "undone" : status] ?? "·");
   say(row.status, `${spoken(status)}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
   const attempts = step?.attempts ?? [];
   const { step: report, began = 0, isEnded } = recorded(path);

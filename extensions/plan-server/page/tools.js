@@ -42,12 +42,13 @@ export const add = (tool) => {
   if (!text.value.trim()) insert(0, text.value.length, `[\n  ${step}\n]\n`);
   else if (end < 0) insert(text.selectionStart, text.selectionEnd, step);
   else insert(before.length, end, `${steps.length ? "," : ""}\n${indentation}${step}\n${indentation.slice(2)}`);
-  // The first argument that somebody has to fill in.
+  // The first argument that somebody has to fill in, or the empty object of the arguments.
   const from = text.value.lastIndexOf(step);
-  const first = /: (""|0|false|null)/.exec(step.slice(step.search(/"(arguments|params)"/)));
+  const given = step.search(/"(arguments|params)"/);
+  const first = /: (""|\[\]|\{\}|0|false|null)/.exec(step.slice(given));
   if (from >= 0 && first) {
-    const at = from + step.search(/"(arguments|params)"/) + first.index + 2;
-    text.setSelectionRange(first[1] === '""' ? at + 1 : at, first[1] === '""' ? at + 1 : at + first[1].length);
+    const [at, isOpen] = [from + given + first.index + 2, /^["[{]/.test(first[1])];
+    text.setSelectionRange(isOpen ? at + 1 : at, isOpen ? at + 1 : at + first[1].length);
   }
 };
 

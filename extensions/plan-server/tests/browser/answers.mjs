@@ -363,6 +363,9 @@ await test("somebody else answers the question in which a person types", () => s
     assert.deepEqual([run.questions.length, run.decisions.length], [left, 0]);
     assert.ok(!(await page.$("#questions .question form:not([hidden]) textarea")), "no form has opened");
     assert.match(await text(page, ".gone"), /You had typed: .*To/);
+    // The note is a block of its own above the next question.
+    assert.ok(await page.$eval(".gone", (it) => !it.closest(".bar-of") && it.getBoundingClientRect().width > innerWidth * 0.9 && it.nextElementSibling === document.getElementById("asked")
+      && it.getBoundingClientRect().bottom <= document.getElementById("asked").getBoundingClientRect().top));
     if (word !== "Edit…") continue;
     // The changed arguments can be copied as a whole.
     await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (text) => (self.copied = text) } }));

@@ -325,6 +325,13 @@ await test("a comparison of undone steps", () => stubbed({ pace: 1 }, async (stu
   const differences = (first, second) => page.evaluate(async (...both) => (await import("/page/compare.js")).differences(...both), first, second);
   assert.deepEqual(await differences({ status: "completed", undone: true }, { status: "completed" }), ["status"]);
   assert.deepEqual(await differences({ status: "completed", undone: true }, { status: "completed", undone: true }), []);
+  const shown = (status) => page.evaluate(async (status) => {
+    const { className, textContent } = (await import("/page/dom.js")).stateLike(status);
+    return [className, textContent];
+  }, status);
+  assert.deepEqual(await shown("undone"), ["state undone", "⤺undone"]);
+  assert.deepEqual(await shown("completed"), ["state completed", "✓completed"]);
+  assert.deepEqual(await shown("constructor"), ["state not-started", "·constructor"]);
   await close(page);
 }));
 

@@ -288,6 +288,88 @@ await test("all corrections at once", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("all corrections at once give no object one key twice", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const their = (text, all) => page.evaluate(async (text, all) => {
+    const { corrected, corrections, together } = await import("/page/corrections.js");
+    const of = ([marked, help]) => corrections(text, { code: "x", help, labels: [{ start: text.indexOf(marked), end: text.indexOf(marked) + marked.length }] });
+    return corrected(text, together(text, all.map(of)));
+  }, text, all);
+  const only = "its only argument is `failures`";
+  const attempts = 'the attempts include the first call: write `"attempts": 3`';
+  for (const [before, all, now] of [
+    ['[{"arguments": {"times": 1, "key": 3}}]', [['"times"', only], ['"key"', only]], '[{"arguments": {"failures": 1, "key": 3}}]'],
+    ['[{"arguments": {"times": 1}}, {"arguments": {"key": 3}}]', [['"times"', only], ['"key"', only]], '[{"arguments": {"failures": 1}}, {"arguments": {"failures": 3}}]'],
+    ['[{"arguments": {"failures": {"a": []}, "key": 3}}]', [['"key"', only]], '[{"arguments": {"failures": {"a": []}, "key": 3}}]'],
+    ['[{"retries": 2, "tool": "t", "tries": 2}]', [['"retries"', attempts], ['"tries"', attempts]], '[{"attempts": 3, "tool": "t", "tries": 2}]'],
+    ['[{"attempts": "3", "n": "4"}]', [['"3"', attempts], ['"4"', "remove the quotes: `4`"]], '[{"attempts": 3, "n": 4}]'],
+  ]) assert.equal(await their(before, all), now);
+  await close(page);
+}));
+
+await test("the graph of a draft has the errors of steps without a name", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const node = (path, at) => `<g class="node acts" data-path="${path}"><rect class="box" x="${at}" y="0" width="90" height="44"/><text class="id">${path}</text></g>`;
+  const draft = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 44">${node("step0", 0)}${node("sent", 100)}${node("step2", 200)}</svg>`;
+  const before = '[{"tool": "a", "arguments": {"subjct": "x"}}, {"id": "sent", "tool": "b"}, {"tool": "c", "arguments": {"n": 1}}]';
+  const find = (all) => page.evaluate(async (value, draft, all) => {
+    const { editor, found } = await import("/page/editor.js");
+    clearTimeout(editor.timer);
+    editor.checking?.abort();
+    const place = (offset) => ({ offset, line: 1, column: offset + 1 });
+    found({ findings: all.map(([marked, step, severity = "error"]) => ({ severity, step, code: "x", message: "x", labels: [{ start: place(value.indexOf(marked)), end: place(value.indexOf(marked) + marked.length), text: "" }] })), draft, plan: null }, value, "strict");
+    return [...document.querySelectorAll("#picture .node.wrong")].map((it) => it.dataset.path);
+  }, before, draft, all);
+  await put(page, before);
+  assert.deepEqual(await find([['"subjct"', null], ['"n"', null, "warning"]]), ["step0"]);
+  await says(page, "#picture-old", "The red steps have errors.");
+  assert.deepEqual(await find([['{"tool": "c", "arguments": {"n": 1}}', null]]), ["step2"]);
+  assert.deepEqual(await find([['"b"', null], ['"n"', "step2"]]), ["sent", "step2"]);
+  await close(page);
+}));
+
+await test("the arrow keys go to the nearest step", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  // The rows are a; b, c, d; e, f. The step e is below b, and f is below c.
+  const of = (id, ...after) => ({ id, tool: "list_mails", arguments: {}, after });
+  await put(page, JSON.stringify([of("a"), of("b", "a"), of("e", "b"), of("c", "a"), of("f", "c"), of("d", "a")]));
+  await drawn(page, 6);
+  for (const [from, keys, to] of [["a", "Down", "b"], ["b", "Right Right", "d"], ["d", "Left", "c"], ["c", "Down", "f"], ["f", "Up", "c"], ["f", "Left Up Up", "a"], ["b", "Left", "b"], ["a", "Up", "a"],
+    ["d", "Down", "f"], ["f", "Right", "d"], ["a", "Right", "c"], ["e", "Down", "e"]]) {
+    await page.$eval(`#picture [data-path="${from}"]`, (it) => it.focus());
+    for (const key of keys.split(" ")) await page.keyboard.press(`Arrow${key}`);
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.path), to, `${from} ${keys}`);
+  }
+  await page.keyboard.press("Home");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "a");
+  await page.keyboard.press("End");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "d");
+  assert.deepEqual(await page.$$eval("#picture .node[tabindex='0']", (all) => all.map((it) => it.dataset.path)), ["d"]);
+  await close(page);
+}));
+
+await test("the caret after a step is added", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  const tool = (properties, required = []) => ({ name: "t", parameters: { type: "object", properties, required } });
+  for (const [before, one, marked] of [
+    ["", tool({ to: { type: "string" } }, ["to"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"to": "|"}}\n]\n'],
+    ["", tool({ from: { type: ["string", "null"] } }), '[\n  {"id": "t", "tool": "t",\n   "arguments": {|}}\n]\n'],
+    ['[\n  {"id": "a", "arguments": {"x": ""}}\n]', tool({}), '[\n  {"id": "a", "arguments": {"x": ""}},\n  {"id": "t", "tool": "t",\n   "arguments": {|}}\n]'],
+    ["", tool({ to: { type: "array" } }, ["to"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"to": [|]}}\n]\n'],
+    ["", tool({ n: { type: "integer" } }, ["n"]), '[\n  {"id": "t", "tool": "t",\n   "arguments": {"n": |0}}\n]\n'],
+    ['{"requestId": "r", "steps": []}', tool({}), '{"requestId": "r", "steps": [\n  {"tool": "t",\n   "params": {|}}\n]}'],
+    ['{"inputs": [], "steps": []}', tool({}), '{"inputs": [], "steps": [\n  {"id": "t", "tool": {"name": "t"},\n   "arguments": {"object": {|}}}\n]}'],
+  ]) {
+    await put(page, before);
+    assert.equal(await page.evaluate(async (one) => {
+      (await import("/page/tools.js")).add(one);
+      const { value, selectionStart: at } = document.getElementById("text");
+      return `${value.slice(0, at)}|${value.slice(at)}`;
+    }, one), marked);
+  }
+  await close(page);
+}));
+
 await test("a text that is not empty", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   await says(page, "#findings-count", "The text is empty.");

@@ -322,7 +322,7 @@ await test("a screen reader hears the failures once", () => stubbed({ pace: 1 },
   await begin(stub, [{ id: "inbox", tool: "list_mails", arguments: {} }, { id: "sent", tool: "list_all", for: 300, fails: [3, 5, 8, 13, 21, 34, 55, 89], after: ["inbox"], arguments: {} }], "none");
   await page.evaluate(() => (location.hash = "#/runs/r0001"));
   await says(page, "#run-facts", "failed");
-  await hears("The run is over: failed. sent: 8 of 300 elements failed.");
+  await hears("The run has failed. sent: 8 of 300 elements failed.");
   assert.doesNotMatch(await page.evaluate(() => self.heard.join(" | ")), /sent(\[|: failed)/);
   // The words of a page end with the page.
   await page.evaluate(() => (location.hash = "#/runs"));
@@ -332,10 +332,44 @@ await test("a screen reader hears the failures once", () => stubbed({ pace: 1 },
   const event = (path, status) => ({ path, status, attempt: 1, started_ms: began, ended_ms: began + 1, error: null });
   stub.runs.set("r0002", run("r0002", { state: "failed", steps: [step("mailed"), step("booked")], events: [event("mailed", "failed"), event("booked", "completed")], error: { path: "mailed", message: "is full" } }));
   await page.evaluate(() => (location.hash = "#/runs/r0002"));
-  await hears("The run is over: failed.");
+  await hears("The run has failed.");
   assert.equal(await page.evaluate(() => self.heard.at(-1).split("mailed: failed.").length), 2);
   await press(page, "Sign out");
   await wait(page, () => !document.getElementById("spoken").textContent);
+  await close(page);
+}));
+
+// After a refusal, the questions of the other elements are gone, and their elements remain.
+for (const [refused, rest] of [[2, [0, 1]], [0, [2]]]) await test(`the elements without an answer, ${refused}`, () => stubbed({}, async (stub) => {
+  const began = Date.now() - HOUR;
+  const decided = [0, 1, 2].filter((at) => !rest.includes(at)).map((at) => ({ question: `q${at}`, path: `sent[${at}]`, tool: "send_mail", decision: at === refused ? "refuse" : "allow", reason: "no", at: new Date(began + 5).toISOString() }));
+  stub.runs.set("r0001", run("r0001", { state: "failed", steps: [step("sent")], decisions: decided, asked: [0, 1, 2].map((at) => ({ element: [at], reason: "answer", started_ms: 0, duration_ms: 5 })), error: { path: `sent[${refused}]`, message: "was refused: no" },
+    events: [...decided.filter(({ decision }) => decision === "allow").map(({ path }) => ({ path, status: "completed", attempt: 1, started_ms: began, ended_ms: began + 5, error: null })), { path: "sent", status: "failed", elements: 3, started_ms: began, ended_ms: began + 9, error: "was refused: no" }] }));
+  const page = await open(stub.url, { at: "#/runs/r0001" });
+  await press(page, "Show 3 elements, 1 failed", "#timeline");
+  await wait(page, () => document.querySelectorAll("#timeline .row.inner").length === 3);
+  const found = () => page.$$eval("#timeline .row.inner.cancelled", (all) => all.map((it) => [it.querySelector("bdi").textContent, it.querySelector(".said > bdi").textContent]));
+  assert.deepEqual(await found(), rest.map((at) => [`[${at}]`, "the step has ended before an answer"]));
+  assert.ok(!(await text(page, "#timeline .row .said")).includes("of 3 elements started"));
+  await close(page);
+}));
+
+await test("a screen reader hears one sentence about the end", () => stubbed({ pace: 1 }, async (stub) => {
+  const page = await open(stub.url, { at: "#/runs" });
+  await page.evaluate(() => {
+    const spoken = document.getElementById("spoken");
+    self.heard = [];
+    new MutationObserver(() => spoken.textContent && self.heard.push(spoken.textContent)).observe(spoken, { childList: true, characterData: true, subtree: true });
+  });
+  for (const [id, words, end] of [["r0001", ["Refuse…", "Refuse the call"], ["Refused.", "The run has failed."]], ["r0002", ["Allow"], ["Allowed.", "The run is done."]]]) {
+    await begin(stub, [{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }]);
+    await page.evaluate((id) => (location.hash = `#/runs/${id}`), id);
+    for (const word of words) await press(page, word, "#questions");
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const heard = await page.evaluate(() => self.heard.join(" "));
+    assert.deepEqual(heard.match(/(Refused|Allowed|The run (?!is running)[^.]*)\./g).sort(), end, heard);
+    await page.evaluate(() => (self.heard = []));
+  }
   await close(page);
 }));
 
@@ -350,6 +384,7 @@ for (const [shape, options] of SHAPES) await test(`all questions of a step, ${sh
   assert.equal(await page.$$eval("#questions tbody tr", (all) => all.length), 64);
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions .hint", "14 more questions follow when these are answered.");
+  await press(page, "Answer together", "#questions");
   await press(page, "Refuse all 64…", "#questions .together");
   await press(page, "Back", "#questions .together");
   const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/questions"));

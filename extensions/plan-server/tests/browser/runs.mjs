@@ -235,6 +235,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Answer one by one", "#questions");
   await says(page, "#questions h4", "sent[2]");
   await says(page, "#questions .each .question:last-child .hint", "also allows the calls that nobody has seen yet");
+  // Each call is there once: the group has neither its arguments nor its buttons.
+  assert.deepEqual(await page.$$eval("#questions .together", ([it]) => [...it.querySelectorAll(":scope > :is(.arguments, form)")].filter((one) => one.getClientRects().length).length), 0);
   // Each call has the button, and the group has it as well.
   assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 4);
   // The row of a list that runs counts its elements.
@@ -247,6 +249,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await fits(page);
   // One answer for all calls that are open, with one reason.
+  await press(page, "Answer together", "#questions");
+  assert.equal(await page.$eval("#questions .each", (it) => it.getClientRects().length), 0);
   await press(page, "Refuse all 3…", "#questions");
   await page.type("#questions .together > form input", "not to everybody");
   await press(page, "Refuse all 3", "#questions");
@@ -415,18 +419,75 @@ await test("one source of times", () => stubbed({}, async (stub) => {
   assert.deepEqual(await page.$$eval("#timeline .row .name bdi", (all) => all.map((it) => it.textContent)), ["first", "late", "never"]);
   assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms", "800 ms"]);
   assert.deepEqual(await page.$$eval("#timeline .row:nth-child(2) i", (all) => all.map((it) => [it.className, it.style.left, it.style.width])), [["bad", "33.33%", "1.11%"], ["bad", "44.44%", "1.11%"], ["", "60%", "1.11%"]]);
-  // The last time of an axis has its label, and no label is over another.
+  // No label is over another, and the labels have equal distances.
   for (const width of [1400, 760, 390, 320]) {
     await page.setViewport({ width, height: 900 });
     await wait(page, () => {
       const shown = [...document.querySelectorAll("#timeline .ticks span:not(.mute)")];
       const boxes = shown.map((it) => it.getBoundingClientRect());
-      return shown.length > 1 && shown.at(-1).textContent === "800 ms" && boxes.every((box, at) => !at || boxes[at - 1].right <= box.left + 1) && boxes.at(-1).right <= document.querySelector("#timeline .ticks").getBoundingClientRect().right + 1;
+      const times = shown.map((it) => parseInt(it.textContent, 10));
+      return shown.length > 1 && times.every((time, at) => time === at * times[1]) && times.at(-1) >= 600 && boxes.every((box, at) => !at || boxes[at - 1].right <= box.left + 1) && boxes.at(-1).right <= document.querySelector("#timeline .ticks").getBoundingClientRect().right + 1;
     });
   }
   await page.setViewport({ width: 1400, height: 1000 });
   await press(page, "late", "#timeline");
   await says(page, "#step-details dl", "Took250 msIn detailthe tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms");
+  await close(page);
+}));
+
+await test("a report that loads", () => stubbed({}, async (stub) => {
+  made(stub, "r0001", "done", [["sent", true]], [["sent", "completed", 1, 0, 10]]);
+  const page = await open(stub.url, { at: "#/runs/r0001", allowed: /500/ });
+  await page.setRequestInterception(true);
+  let late = [];
+  page.on("request", (request) => (request.url().endsWith("/report.html") ? late.push(request) : request.continue()));
+  const loads = async (count) => {
+    await says(page, "#report-dialog[open] #report-frame", "The report loads…");
+    assert.equal(await page.$eval("#report-frame", (it) => it.getAttribute("aria-busy")), "true");
+    while (late.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await press(page, "Open the report");
+  await loads(1);
+  assert.deepEqual(await axe(page), []);
+  // A report that somebody has closed does not open again.
+  await press(page, "Close", "#report-dialog");
+  await press(page, "Open the report");
+  await loads(2);
+  await late[0].continue();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(await page.$("#report-dialog iframe"), null);
+  await loads(2);
+  await late[1].continue();
+  await page.waitForSelector("#report-dialog[open] iframe");
+  assert.equal(await page.$eval("#report-frame", (it) => it.getAttribute("aria-busy")), null);
+  await press(page, "Close", "#report-dialog");
+  // An error closes the dialog, and is shown on the page.
+  await press(page, "Open the report");
+  await loads(3);
+  await late[2].respond({ status: 500, contentType: "application/json", body: JSON.stringify({ error: { code: "x", message: "the disk is full" } }) });
+  await says(page, "#notices", "disk is full");
+  assert.equal(await page.$eval("#report-dialog", (it) => it.open), false);
+  await close(page);
+}));
+
+await test("the labels of the axis have equal distances", () => stubbed({}, async (stub) => {
+  const minute = 60_000;
+  made(stub, "r0001", "done", [["sent", true]], [["sent", "completed", 1, 0, 5.42 * minute]]);
+  made(stub, "r0002", "done", [["sent", true]], [["sent", "completed", 1, 0, 5.02 * minute]]);
+  const page = await open(stub.url);
+  for (const [id, width, labels] of [["r0001", 1400, "0 1 2 3 4 5"], ["r0001", 760, "0 1 2 3 4 5"], ["r0001", 390, "0 1 2 3 4 5"], ["r0002", 1400, "0 1 2 3 4 5"], ["r0002", 390, "0 1 2 3 4"], ["r0002", 240, "0 2 4"]]) {
+    await page.setViewport({ width, height: 900 });
+    await page.evaluate((id) => (location.hash = `#/runs/${id}`), id);
+    await says(page, "#timeline .said", "completed");
+    const found = () => page.$$eval("#timeline .ticks span:not(.mute)", (all) => all.map((it) => it.textContent.replace(" min", "")).join(" "));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(await found(), labels, `${id} ${width}`);
+    assert.ok(await page.$$eval("#timeline .ticks span:not(.mute)", (all) => {
+      const boxes = all.map((it) => it.getBoundingClientRect());
+      return boxes.every((box, at) => !at || boxes[at - 1].right <= box.left + 1) && boxes.at(-1).right <= all[0].parentElement.getBoundingClientRect().right + 1;
+    }), `${id} ${width}`);
+    await show(page, `axis-${id}-${width}`);
+  }
   await close(page);
 }));
 

@@ -146,7 +146,7 @@ export async function start({ page, pace = 120, late = 0 }) {
     if (asked && !run.allowed.has(step.path)) attempts.length = 0;
     const waits = asked && started ? [{ reason: "answer", started_ms: since(started), duration_ms: until - started }] : [];
     if (run.elements) attempts.splice(0, attempts.length, ...run.elements);
-    return { id: step.path, tool: step.tool, waits, waited_ms: waits.length ? { answer: waits[0].duration_ms } : undefined, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
+    return { id: step.path, tool: step.tool, waits: run.asked ?? waits, waited_ms: waits.length ? { answer: waits[0].duration_ms } : undefined, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
       duration_ms: last?.ended_ms ? since(last.ended_ms) - since(started) : undefined, output: whole ? run.values.get(step.path) : undefined, attempts: attempts.filter(Boolean) };
   }) });
   const waitsFor = ({ state, questions, waits, waits_for }) => (state !== "waiting" ? null : waits_for ? waits_for : questions.length ? "answer" : waits.length ? "value" : "time");
