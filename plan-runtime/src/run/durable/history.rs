@@ -1,6 +1,7 @@
 //! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
 use super::record::decode;
+use super::turns::RecordPlace;
 use super::{ADMITTED, ARGUMENTS, BEGUN, BRANCH, Durable, ENTERED, FAILED, MADE_UP, UNDONE};
 use crate::error::Elements;
 use crate::journal::spi::Record;
@@ -251,6 +252,26 @@ impl Durable {
     pub(super) fn next_key(&self, from: &str) -> Option<String> {
         self.state().history.next_key(from).map(str::to_owned)
     }
+}
+
+/// Returns `true` if an earlier record than this one is of a call that may start now. Records have their turns in the order of the earlier process, even
+/// if its settings let more calls start.
+pub(super) fn is_preceded(
+    durable: &Durable,
+    place: RecordPlace,
+    reach: &mut impl FnMut(&[(String, bool)]) -> Result<bool, String>,
+) -> bool {
+    let RecordPlace::Found(number) = place else {
+        return false;
+    };
+    let Some((first, key)) = durable.history(|it| it.untaken_before(number)) else {
+        return false;
+    };
+    let reached = reach(&[(key, true)]);
+    if reached.is_err() {
+        durable.history(|it| it.pass(first));
+    }
+    reached == Ok(true)
 }
 
 /// The name of a step, in quotes unless it is a word.

@@ -52,7 +52,7 @@ use crate::journal::spi::{Answer, End, Message, Rest, Written};
 use crate::plan::Graph;
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, RecordedTime};
-use history::History;
+use history::{History, is_preceded};
 use plans::Plans;
 use std::collections::BTreeMap;
 use std::future::{pending, poll_fn, ready};
@@ -404,26 +404,6 @@ impl Durable {
         }
     }
 
-    /// Returns `true` if an earlier record than this one is of a call that may start now. Records have their turns in the order of the earlier process, even
-    /// if its settings let more calls start.
-    fn is_preceded(
-        &self,
-        place: RecordPlace,
-        reach: &mut impl FnMut(&[(String, bool)]) -> Result<bool, String>,
-    ) -> bool {
-        let RecordPlace::Found(number) = place else {
-            return false;
-        };
-        let Some((first, key)) = self.history(|it| it.untaken_before(number)) else {
-            return false;
-        };
-        let reached = reach(&[(key, true)]);
-        if reached.is_err() {
-            self.history(|it| it.pass(first));
-        }
-        reached == Ok(true)
-    }
-
     /// Gives the next record its turn, or makes the run live. Called when the run cannot continue without a record or a message. Returns `false` if
     /// both are impossible.
     ///
@@ -447,7 +427,7 @@ impl Durable {
         };
         if let Some((place, time, waker)) = first {
             drop(state);
-            if self.is_preceded(place, &mut reach) {
+            if is_preceded(self, place, &mut reach) {
                 return true;
             }
             state = self.state();

@@ -1,8 +1,9 @@
 //! The critical path of a run: the chain of steps that explains the time of the run.
 
-use super::wait::Span;
+use super::wait::{LEAST, Span};
 use super::{Report, StepReport};
 use crate::plan::{Plan, Role};
+use crate::print::MessageName;
 use plan_graph::Graph as Edges;
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -51,6 +52,27 @@ impl Report {
     pub(crate) fn critical_duration(&self) -> Duration {
         let links = self.critical.iter();
         links.map(|link| link.time.1 - link.time.0).sum()
+    }
+
+    /// Returns the critical path: `critical path: first → second → third (waited for a slot), 3.00 s`.
+    pub(super) fn critical_in_words(&self) -> String {
+        let links = self.critical_links().map(|link| {
+            let slot = if link.is_slot {
+                " (waited for a slot)"
+            } else {
+                ""
+            };
+            format!("{}{slot}", MessageName(&link.step.id))
+        });
+        let links: Vec<String> = links.collect();
+        let (unit, waited) = (self.unit(), self.critical_waits());
+        let took = unit.time(self.critical_duration());
+        let waits = if waited < LEAST {
+            String::new()
+        } else {
+            format!(" + {} between the steps", unit.time(waited))
+        };
+        format!("critical path: {}, {took}{waits}", links.join(" → "))
     }
 
     /// Returns the total time of the waits between the steps of the critical path.

@@ -1,7 +1,7 @@
 //! Reports as text.
 
 use super::collapsed::{self, Rows};
-use super::wait::{LEAST, Span};
+use super::wait::Span;
 use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
 use crate::print::{MessageName, Tone, width, wrapped};
@@ -277,27 +277,6 @@ impl Report {
     pub(super) fn unit(&self) -> TimeUnit {
         let ended = self.steps.iter().filter_map(|step| step.ended);
         TimeUnit::of(ended.chain([self.duration]))
-    }
-
-    /// Returns the critical path: `critical path: first → second → third (waited for a slot), 3.00 s`.
-    fn critical_in_words(&self) -> String {
-        let links = self.critical_links().map(|link| {
-            let slot = if link.is_slot {
-                " (waited for a slot)"
-            } else {
-                ""
-            };
-            format!("{}{slot}", MessageName(&link.step.id))
-        });
-        let links: Vec<String> = links.collect();
-        let (unit, waited) = (self.unit(), self.critical_waits());
-        let took = unit.time(self.critical_duration());
-        let waits = if waited < LEAST {
-            String::new()
-        } else {
-            format!(" + {} between the steps", unit.time(waited))
-        };
-        format!("critical path: {}, {took}{waits}", links.join(" → "))
     }
 
     /// Returns the row of a step, and the rows of the steps inside it.

@@ -3,6 +3,7 @@
 mod details;
 mod escape;
 mod graph;
+mod hint;
 mod timeline;
 
 use super::Report;
@@ -273,6 +274,7 @@ impl Page<'_> {
         );
         graph::write(&mut html, self);
         html.markup("</section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>");
+        hint::write(&mut html, self);
         timeline::write(&mut html, self);
         html.markup("</section>\n");
         html.add(parts.tail);
