@@ -53,7 +53,7 @@ pub(crate) async fn read_records(
 pub(in crate::run) struct History {
     records: BTreeMap<Arc<str>, Found>,
     keys: BTreeMap<u64, Arc<str>>,
-    /// The number from which the search for unreached calls starts.
+    /// No record with a smaller number is of an unreached call.
     untaken_from: u64,
     /// The names of plans inside calls with the hash of no input.
     nameless: HashSet<String>,

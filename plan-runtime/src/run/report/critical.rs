@@ -16,7 +16,7 @@ pub struct CriticalLink<'r> {
     pub step: &'r StepReport,
     /// The start of the step, counted from the start of the run.
     pub started: Duration,
-    /// The end of the step, or the time at which a call of the step freed a slot for the next step.
+    /// The end of the step. If one of its calls freed a slot for the next step, the end of this call.
     pub ended: Duration,
     /// The time from the end of the previous step on the path, or from the start of the run, to the start of the step.
     pub waited: Duration,
