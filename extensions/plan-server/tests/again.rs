@@ -723,7 +723,7 @@ fn a_retry_without_a_call_has_its_own_times() {
         );
         let ended = attempt["ended_ms"].as_f64().unwrap();
         assert!(ended < idle && ended >= idle - 1_100.0, "{attempt}");
-        // Neither the time between an end and a retry counts, nor the time before the last retry.
+        // The time counts from the retry before, without the time between an end and a retry.
         let before = retried["took_ms"].as_f64().unwrap();
         let least = if retry == 1 { took(&first) - 1.0 } else { 0.0 };
         assert!(before >= least && before < 1_000.0, "{retried}");

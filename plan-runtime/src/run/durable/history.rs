@@ -157,8 +157,8 @@ impl History {
         }
     }
 
-    /// Returns the keys of the recorded calls in the plan with this prefix that the run has not reached, each with `true` if the run would lose
-    /// an effect at its end. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the
+    /// Returns the keys of the recorded calls that the run has not reached, in the plan with this prefix. `true` means that the run would lose an
+    /// effect. A tool decides which plans it runs inside its call, so their calls count only if the run has not reached the call of the
     /// tool.
     ///
     /// A retry of the run removes the records of a repeated call, but not the notes about the plans in the call.
