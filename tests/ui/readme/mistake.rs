@@ -14,7 +14,7 @@ async fn find_address(customer: String) -> Result<String> { Ok(format!("{custome
 async fn charge(customer: String, cents: u32) -> Result<String> { Ok(format!("{customer}-{cents}")) }
 
 #[tool]
-async fn refund(payment: String) -> Result<()> { Ok(drop(payment)) }
+async fn refund(payment: String) -> Result<()> { println!("refund {payment}"); Ok(()) }
 
 #[tool]
 async fn ship(item: String, to: String, payment: String) -> Result<String> { Ok(item + " to " + &to + " for " + &payment) }
