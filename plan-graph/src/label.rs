@@ -66,6 +66,9 @@ mod tests {
         let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
         let families = cut(&family.repeat(40));
         assert_eq!(families.replace(family, ""), "…");
+        // The time of a cut does not grow with the square of the marks.
+        let marked = format!("{}e{}", "x".repeat(40), "\u{301}".repeat(400_000));
+        assert_eq!(cut(&marked), format!("{}…", "x".repeat(23)));
         let long = "x".repeat(1000);
         assert!((width(&long, "y") - width("y", &long)).abs() < 5.0);
         assert_eq!(width("", ""), 96.0);

@@ -47,28 +47,37 @@ impl Sight {
     }
 }
 
-/// Returns a string with a shorter middle if the string is wider than `columns`.
+/// The characters on each side of a cut that decide whether the cut separates a mark from its letter.
+const NEAR: usize = 16;
+
+/// Returns a string with a shorter middle if the string is wider than `columns`. Leaves out characters without a width if a column has more than
+/// eight characters.
 pub fn cut_middle(text: &str, columns: usize) -> String {
-    let whole = text.width();
-    if whole <= columns {
+    if text.width() <= columns {
         return text.to_owned();
     }
     let is_place = |at: &usize| {
         let (head, tail) = text.split_at(*at);
+        let from = head.char_indices().rev().take(NEAR).last();
+        let from = from.map_or(*at, |(from, _)| from);
+        let until = at + tail.chars().take(NEAR).map(char::len_utf8).sum::<usize>();
+        let (head, tail) = (&text[from..*at], &text[*at..until]);
         let is_joined = head.ends_with('\u{200d}') || tail.starts_with('\u{200d}');
         let mark = tail.chars().next().is_some_and(|c| c.width() == Some(0));
-        !is_joined && !mark && head.width() + tail.width() == whole
+        !is_joined && !mark && head.width() + tail.width() == text[from..until].width()
     };
     let places = || (0..=text.len()).filter(|at| text.is_char_boundary(*at));
-    let room = columns.saturating_sub(1);
+    let (room, most) = (columns.saturating_sub(1), columns.saturating_mul(8));
     let tail = places()
         .rev()
+        .take(most)
         .take_while(|at| text[*at..].width() <= room / 2)
         .filter(is_place)
         .last();
     let tail = tail.map_or("", |at| &text[at..]);
     let room = room - tail.width();
     let head = places()
+        .take(most)
         .take_while(|at| text[..*at].width() <= room)
         .filter(is_place)
         .last();

@@ -134,8 +134,11 @@ impl Calls {
         let ended = self.all[..end].iter().rev();
         let mut ended = ended.take_while(|(_, (_, ended))| after.is_none_or(|it| *ended > it));
         let (of, (_, ended)) = ended.find(|(of, (from, ended))| *of != step && from < ended)?;
-        let runs = |(_, (from, to)): &&(usize, Span)| from < ended && to >= ended;
-        (self.all.iter().filter(runs).count() >= self.bound).then_some((*of, *ended))
+        let first = self.all.partition_point(|(_, (_, to))| to < ended);
+        let ran = self.all[first..]
+            .iter()
+            .filter(|(_, (from, _))| from < ended);
+        (ran.take(self.bound).count() == self.bound).then_some((*of, *ended))
     }
 }
 

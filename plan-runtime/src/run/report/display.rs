@@ -323,18 +323,15 @@ impl Report {
     }
 }
 
-/// Returns the meanings of the signs in the bars, if there are several signs.
+/// Returns the meanings of the signs in the bars. Bars of runs alone need none.
 fn legend(bars: &str) -> Option<String> {
-    let signs = bars
-        .contains(WAITS)
-        .then(|| format!("{WAITS} waits for an answer or a value"));
-    let runs = bars.contains(RUNS).then(|| format!("{RUNS} runs"));
-    signs.map(|waits| {
-        runs.into_iter()
-            .chain([waits])
-            .collect::<Vec<_>>()
-            .join("  ")
-    })
+    let runs = if bars.contains(RUNS) {
+        "█ runs  "
+    } else {
+        ""
+    };
+    let waits = bars.contains(WAITS);
+    waits.then(|| format!("{runs}{WAITS} waits for an answer or a value"))
 }
 
 fn tool_of(step: &StepReport) -> String {
