@@ -133,9 +133,8 @@ const written = (text, help, label) => help.replace(/(;|\?) (to keep the text|if
 });
 // A person decides about the removal of a whole step alone.
 const REMOVAL = "Remove the step";
-// The number of keys that an earlier member of the object around a place has already.
-const repeats = (text, place) => {
-  const open = around(text, place).places.at(-1) ?? text.length;
+// The number of keys that an earlier member of the object at a place has already.
+const repeats = (text, open) => {
   const names = [];
   let depth = 0;
   for (const { 0: token, index } of tokens(text, open)) {
@@ -146,10 +145,11 @@ const repeats = (text, place) => {
   return names.length - new Set(names).size;
 };
 // A correction that writes a key which the object has already, from its text or from an earlier correction.
-const isRepeated = (text, kept, { start, end, value }) => {
-  if (!/^[\s,]*"(?:[^"\\]|\\.)*"\s*:/.test(value + text.slice(end, end + 20))) return false;
-  const place = start + corrected(text, kept).length - text.length;
-  return repeats(corrected(text, [...kept, { start, end, value }]), place) > repeats(corrected(text, kept), place);
+const isRepeated = (text, kept, one) => {
+  if (!/^[\s,]*"(?:[^"\\]|\\.)*"\s*:/.test(one.value + text.slice(one.end, one.end + 20))) return false;
+  const open = around(text, one.start).places.at(-1) ?? text.length;
+  const moved = open + corrected(text, kept.filter(({ end }) => end <= open)).length - text.length;
+  return repeats(corrected(text, [...kept, one]), moved) > repeats(corrected(text, kept), moved);
 };
 // Returns the corrections of all findings with one correction each. Of two corrections for one place, or for one key of an object, the first to end remains.
 export const together = (text, offered) => {
